@@ -3,10 +3,10 @@
 #include <fmt/format.h>
 
 #include <algorithm>
-#include <set>
 #include <utility>
 
 #include "lang/index/solve.hpp"
+#include "lang/pending_variables.hpp"
 #include "lang/precondition.hpp"
 #include "lang/range_warnings.hpp"
 #include "oriel/error.hpp"
@@ -21,23 +21,40 @@ using detail::Int;
 constexpr std::size_t kMaxLooked = 100000;
 constexpr Interval kNothing{0, -1};
 
+// Does the expression name variable v? `looked`: the expressions visited so far.
+bool names(const Program& p, ExprId id, std::int32_t v, std::size_t& looked) {
+  if (++looked > kMaxLooked) return true;  // inference then reports the index if it is unresolved
+  const Expr& expr = p.definition[id];
+  if (expr.kind == ExprKind::Index) return expr.id == v;
+  for (const ExprId argument : expr.args) {
+    if (names(p, argument, v, looked)) return true;
+  }
+  return false;
+}
+
+std::string shown(Interval range) { return fmt::format("{} <= .. < {}", range.lo, range.hi + 1); }
+
 /// Inference inside one statement.
 class Rounds {
  public:
   Rounds(const Program& program, const CheckedStatement& statement, const Inference& known, bool zero_input,
          Budget& budget)
-      : p_(program), s_(statement), known_(known), zero_input_(zero_input), budget_(budget) {}
+      : p_(program),
+        s_(statement),
+        known_(known),
+        zero_input_(zero_input),
+        budget_(budget),
+        pending_(statement.variables.size()) {}
 
   StatementRanges run() {
     const std::size_t count = s_.variables.size();
     out_.ranges.assign(count, Interval{});
     out_.lower_by.assign(count, -1);
     out_.upper_by.assign(count, -1);
-    resolved_.assign(count, 0);
     where_ranges();
     conditions();
     check_left();
-    count_unknowns();
+    pending_.count(out_.conditions);
     while (round()) {
     }
     check_resolved();
@@ -51,7 +68,7 @@ class Rounds {
     return std::move(out_);
   }
 
-  std::size_t visited() const noexcept { return visited_; }
+  std::size_t visited() const noexcept { return pending_.visited(); }
 
  private:
   [[noreturn]] void fail(ErrorKind kind, Span span, const std::string& message,
@@ -73,7 +90,7 @@ class Rounds {
              fmt::format("the range of '{}' is {}:{}, which ends before it begins", variable(v).name, begin, end));
       }
       out_.ranges[v] = {begin, (Int(end) - 1).value()};
-      resolved_[v] = 1;
+      pending_.set_resolved(v);
     }
   }
 
@@ -98,10 +115,12 @@ class Rounds {
 
   // Throws for a left index that occurs in no access and no where clause.
   void check_left() const {
+    std::size_t looked = 0;
     for (std::size_t v = 0; v < s_.left; ++v) {
-      if (resolved_[v] != 0) continue;
+      if (pending_.resolved(v)) continue;
       bool named = false;
-      for (const AccessUse& use : s_.accesses) named = named || names(use.expr, static_cast<std::int32_t>(v));
+      for (const AccessUse& use : s_.accesses)
+        named = named || names(p_, use.expr, static_cast<std::int32_t>(v), looked);
       if (!named) {
         fail(ErrorKind::UnconstrainedOutputIndex, variable(v).span,
              fmt::format("no access and no where clause gives '{}' a range; write where {} in a:b", variable(v).name,
@@ -109,72 +128,19 @@ class Rounds {
       }
     }
   }
-  bool names(ExprId id, std::int32_t v) const {
-    if (++looked_ > kMaxLooked) return true;  // inference then reports the index if it is unresolved
-    const Expr& expr = p_.definition[id];
-    if (expr.kind == ExprKind::Index) return expr.id == v;
-    for (const ExprId argument : expr.args) {
-      if (names(argument, v)) return true;
-    }
-    return false;
-  }
-
-  // The only unresolved variable of the expression, -1 for none, -2 for several.
-  std::int32_t only_unknown(std::size_t condition) const {
-    std::int32_t only = -1;
-    for (const std::int32_t v : out_.conditions[condition].variables.loops) {
-      if (resolved_[static_cast<std::size_t>(v)] != 0) continue;
-      if (only >= 0) return -2;
-      only = v;
-    }
-    return only;
-  }
-
-  // Records which expressions name each variable, and the number of unresolved variables of each expression.
-  void count_unknowns() {
-    of_.resize(s_.variables.size());
-    ready_.resize(s_.variables.size());
-    unknown_.assign(out_.conditions.size(), 0);
-    for (std::size_t k = 0; k < out_.conditions.size(); ++k) {
-      if (out_.conditions[k].variables.reads) continue;
-      for (const std::int32_t v : out_.conditions[k].variables.loops) {
-        ++visited_;
-        of_[static_cast<std::size_t>(v)].push_back(k);
-        if (resolved_[static_cast<std::size_t>(v)] == 0) ++unknown_[k];
-      }
-      if (unknown_[k] == 1) make_ready(k);
-    }
-  }
-  void make_ready(std::size_t condition) {
-    const std::int32_t v = only_unknown(condition);
-    if (v < 0) return;  // resolved in the same round
-    ready_[static_cast<std::size_t>(v)].push_back(condition);
-    tried_next_.insert(v);
-  }
-
   // Tries only variables with a new expression: for the others the result would be the same as before.
   bool round() {
-    const std::set<std::int32_t> tried = std::exchange(tried_next_, {});
     std::vector<std::int32_t> solved;
-    for (const std::int32_t v : tried) {
-      std::vector<std::size_t>& mine = ready_[static_cast<std::size_t>(v)];
-      std::sort(mine.begin(), mine.end());
-      visited_ += mine.size();
-      if (solve(static_cast<std::size_t>(v), mine)) solved.push_back(v);
+    for (const std::int32_t v : pending_.take_tried()) {
+      if (solve(static_cast<std::size_t>(v), pending_.look(v))) solved.push_back(v);
     }
     for (const std::int32_t v : solved) {
-      resolved_[static_cast<std::size_t>(v)] = 1;
-      for (const std::size_t k : ready_[static_cast<std::size_t>(v)]) {
+      for (const std::size_t k : pending_.ready(v)) {
         used_[k] = 1;
         out_.conditions[k].status = AccessStatus::Solving;
       }
     }
-    for (const std::int32_t v : solved) {
-      for (const std::size_t k : of_[static_cast<std::size_t>(v)]) {
-        ++visited_;
-        if (--unknown_[k] == 1) make_ready(k);
-      }
-    }
+    pending_.resolve(out_.conditions, solved);
     if (!solved.empty()) out_.rounds.push_back(solved);
     return !solved.empty();
   }
@@ -184,7 +150,7 @@ class Rounds {
   bool vacuous(std::size_t condition) const {
     for (const std::int32_t v : out_.conditions[condition].variables.loops) {
       const auto place = static_cast<std::size_t>(v);
-      if (resolved_[place] != 0 && out_.ranges[place].empty()) return true;
+      if (pending_.resolved(place) && out_.ranges[place].empty()) return true;
     }
     return false;
   }
@@ -269,8 +235,6 @@ class Rounds {
     return set.empty();
   }
 
-  static std::string shown(Interval range) { return fmt::format("{} <= .. < {}", range.lo, range.hi + 1); }
-
   bool empty(std::size_t v, Interval ends) {
     if (zero_input_ && bounded(ends) && extent(ends) == 0) {
       out_.ranges[v] = ends;
@@ -305,13 +269,13 @@ class Rounds {
     std::vector<Note> notes;
     std::size_t first = s_.variables.size();
     for (std::size_t v = 0; v < s_.variables.size(); ++v) {
-      if (resolved_[v] != 0) continue;
+      if (pending_.resolved(v)) continue;
       first = std::min(first, v);
       names += fmt::format("{}'{}'", names.empty() ? "" : ", ", variable(v).name);
     }
     if (names.empty()) return;
     for (std::size_t k = 0; k < out_.conditions.size() && notes.size() < 4; ++k) {
-      const std::int32_t only = only_unknown(k);
+      const std::int32_t only = pending_.only_unknown(out_.conditions[k]);
       if (only == -1) continue;
       const std::string why = out_.conditions[k].variables.reads ? "reads a tensor, so that its value is not known yet"
                               : only == -2                       ? "has several unresolved variables"
@@ -328,14 +292,8 @@ class Rounds {
   bool zero_input_;
   Budget& budget_;
   StatementRanges out_;
-  mutable std::size_t looked_ = 0;
-  std::size_t visited_ = 0;  // expressions that the rounds visited
-  std::vector<char> resolved_;
   std::vector<char> used_;
-  std::vector<std::size_t> unknown_;             // each condition's unresolved variables; 0 if it reads a tensor
-  std::vector<std::vector<std::size_t>> of_;     // the conditions that name each variable and read nothing
-  std::vector<std::vector<std::size_t>> ready_;  // the conditions in of_ without another unresolved variable
-  std::set<std::int32_t> tried_next_;            // variables that got a new entry in ready_
+  PendingVariables pending_;
 };
 
 std::vector<Interval> box_of(const Shape& shape) {

@@ -59,6 +59,45 @@ void* advised_memory(std::size_t bytes, HugePages pages) {
 
 namespace {
 
+// The bytes handed out. All threads write to these, so they have a cache line of their own.
+class alignas(64) LiveBytes {
+ public:
+  void add(std::size_t bytes) {
+    const std::size_t live = live_.fetch_add(bytes, std::memory_order_relaxed) + bytes;
+    std::size_t peak = peak_.load(std::memory_order_relaxed);
+    while (live > peak && !peak_.compare_exchange_weak(peak, live, std::memory_order_relaxed)) continue;
+  }
+  void subtract(std::size_t bytes) noexcept { live_.fetch_sub(bytes, std::memory_order_relaxed); }
+  std::size_t now() const { return live_.load(std::memory_order_relaxed); }
+  std::size_t peak() const { return peak_.load(std::memory_order_relaxed); }
+  void reset_peak() { peak_.store(now(), std::memory_order_relaxed); }
+
+ private:
+  std::atomic<std::size_t> live_{0};
+  std::atomic<std::size_t> peak_{0};
+};
+
+// When the pool is next swept. The pool's time is the clock's and what has passed besides. All threads may ask whether
+// a sweep is due; the rest is guarded by the pool's lock.
+class alignas(64) SweepTimes {
+ public:
+  bool due(Clock::time_point clock) const noexcept { return clock >= next_look_.load(std::memory_order_relaxed); }
+  Clock::time_point next_sweep() const noexcept { return next_sweep_; }
+  // The pool's time at this time of the clock.
+  Clock::time_point of(Clock::time_point clock) const noexcept { return clock + passed_; }
+  void sweep_at(Clock::time_point time) noexcept {
+    next_sweep_ = time;
+    next_look_.store(time == Clock::time_point{} ? time : time - passed_, std::memory_order_relaxed);
+  }
+  void never_due() noexcept { next_look_.store(Clock::time_point::max(), std::memory_order_relaxed); }
+  void pass(Clock::duration time) noexcept { passed_ += time; }
+
+ private:
+  std::atomic<Clock::time_point> next_look_{Clock::time_point{}};  // time of the next sweep
+  Clock::time_point next_sweep_;
+  Clock::duration passed_{};
+};
+
 class PooledHostAllocator final : public HostAllocator {
  public:
   PooledHostAllocator(const MemoryOptions& options, Device device) : device_(device), options_(options) {
@@ -73,7 +112,7 @@ class PooledHostAllocator final : public HostAllocator {
     if (bytes > kLargestBlock || bytes > machine_) refuse(bytes);
     const SizeClass size = class_of(bytes);
     if (void* data = shelves_.take(size); data != nullptr) {
-      handed_out(size.bytes);
+      live_.add(size.bytes);
       return data;
     }
     HugePages pages{};
@@ -86,7 +125,7 @@ class PooledHostAllocator final : public HostAllocator {
         void* data = blocks.back().data;
         blocks.pop_back();
         counts_.pooled -= size.bytes;
-        handed_out(size.bytes);
+        live_.add(size.bytes);
         return data;
       }
     }
@@ -98,7 +137,7 @@ class PooledHostAllocator final : public HostAllocator {
     if (data == nullptr) refuse(bytes);
     const std::lock_guard lock(guard());
     ++counts_.system_allocations;
-    handed_out(size.bytes);
+    live_.add(size.bytes);
     return data;
   }
 
@@ -106,11 +145,11 @@ class PooledHostAllocator final : public HostAllocator {
     if (data == nullptr) return;
     const SizeClass size = class_of(bytes);
     const Clock::time_point clock = Clock::now();
-    live_.fetch_sub(size.bytes, std::memory_order_relaxed);
-    if (clock < next_look_.load(std::memory_order_relaxed) && shelves_.put(data, size, clock)) return;
+    live_.subtract(size.bytes);
+    if (!times_.due(clock) && shelves_.put(data, size, clock)) return;
     {
       const std::lock_guard lock(guard());
-      const Clock::time_point time = clock + passed_;
+      const Clock::time_point time = times_.of(clock);
       const std::size_t shelved = shelves_.used() ? Shelves::most_bytes() : 0;
       if (counts_.pooled + size.bytes + shelved <= options_.pool_bytes) {
         try {
@@ -139,8 +178,8 @@ class PooledHostAllocator final : public HostAllocator {
     const Shelves::Totals shelved = shelves_.totals();
     all.requests += shelved.requests;
     all.pooled += shelved.bytes;
-    all.live = live_.load(std::memory_order_relaxed);
-    all.peak = peak_.load(std::memory_order_relaxed);
+    all.live = live_.now();
+    all.peak = live_.peak();
     return all;
   }
 
@@ -168,8 +207,8 @@ class PooledHostAllocator final : public HostAllocator {
       options_ = options;
       clear_shelves();
       use_shelves();
-      sweep_at({});
-      sweep(now());
+      times_.sweep_at({});
+      sweep(times_.of(Clock::now()));
     }
     trim(options.pool_bytes);
   }
@@ -177,11 +216,11 @@ class PooledHostAllocator final : public HostAllocator {
   void pass_time(double seconds) override {
     const std::lock_guard lock(guard());
     clear_shelves();  // before the time passes
-    sweep_at({});
-    passed_ += std::chrono::duration_cast<Clock::duration>(std::chrono::duration<double>(seconds));
+    times_.sweep_at({});
+    times_.pass(std::chrono::duration_cast<Clock::duration>(std::chrono::duration<double>(seconds)));
   }
 
-  void reset_peak() override { peak_.store(live_.load(std::memory_order_relaxed), std::memory_order_relaxed); }
+  void reset_peak() override { live_.reset_peak(); }
 
  private:
   struct Block {
@@ -190,8 +229,6 @@ class PooledHostAllocator final : public HostAllocator {
   };
 
   base::ForkMutex& guard() const { return base::fork_mutex(base::ForkLock::host_memory, device_.context); }
-
-  Clock::time_point now() const { return Clock::now() + passed_; }
 
   void* fresh(std::size_t bytes, HugePages pages) {
     if (pages == HugePages::reserved && bytes >= kMapped) {
@@ -219,10 +256,10 @@ class PooledHostAllocator final : public HostAllocator {
 
   // The oldest blocks of a class are in front, because the newest are handed out first. Precondition: the lock is held.
   void sweep(Clock::time_point time) noexcept {
-    if (options_.pool_seconds <= 0) next_look_.store(Clock::time_point::max(), std::memory_order_relaxed);
-    if (options_.pool_seconds <= 0 || time < next_sweep_) return;
+    if (options_.pool_seconds <= 0) times_.never_due();
+    if (options_.pool_seconds <= 0 || time < times_.next_sweep()) return;
     const auto age = std::chrono::duration_cast<Clock::duration>(std::chrono::duration<double>(options_.pool_seconds));
-    sweep_at(time + age / 4);
+    times_.sweep_at(time + age / 4);
     clear_shelves();
     for (std::size_t c = 0; c < pool_.size(); ++c) {
       std::vector<Block>& blocks = pool_[c];
@@ -242,12 +279,6 @@ class PooledHostAllocator final : public HostAllocator {
                                       std::to_string(statistics().live) + " are in use here");
   }
 
-  void handed_out(std::size_t bytes) {
-    const std::size_t live = live_.fetch_add(bytes, std::memory_order_relaxed) + bytes;
-    std::size_t peak = peak_.load(std::memory_order_relaxed);
-    while (live > peak && !peak_.compare_exchange_weak(peak, live, std::memory_order_relaxed)) continue;
-  }
-
   // Shelves are off if the pool is small, because the pool's limit does not bound them.
   void use_shelves() noexcept { shelves_.use(options_.pool_bytes >= 4 * Shelves::most_bytes()); }
 
@@ -256,7 +287,7 @@ class PooledHostAllocator final : public HostAllocator {
     std::size_t shelf = 0;
     for (Shelves::Block shelved; shelves_.take_from(shelf, shelved);) {
       const std::size_t bytes = class_bytes(shelved.size_class);
-      const Block block{shelved.data, shelved.since + passed_};
+      const Block block{shelved.data, times_.of(shelved.since)};
       try {
         // Insert the block among those of its class, ordered by age.
         auto& blocks = pool_[shelved.size_class];
@@ -270,24 +301,14 @@ class PooledHostAllocator final : public HostAllocator {
     }
   }
 
-  void sweep_at(Clock::time_point time) noexcept {
-    next_sweep_ = time;
-    next_look_.store(time == Clock::time_point{} ? time : time - passed_, std::memory_order_relaxed);
-  }
-
   const Device device_;
   const std::size_t machine_ = machine_memory();
-  // All threads write to these, so they have a cache line of their own.
-  alignas(64) std::atomic<std::size_t> live_{0};
-  std::atomic<std::size_t> peak_{0};
-  // All threads read these.
-  alignas(64) std::atomic<Clock::time_point> next_look_{Clock::time_point{}};  // time of the next sweep
+  LiveBytes live_;
+  SweepTimes times_;
   Shelves shelves_;
   std::array<std::vector<Block>, kClasses + kClassesPerDoubling> pool_;
   MemoryStatistics counts_;
   MemoryOptions options_;
-  Clock::time_point next_sweep_;
-  Clock::duration passed_{};
   std::unordered_set<void*> reserved_;  // blocks of reserved huge pages
 };
 

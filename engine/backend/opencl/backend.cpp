@@ -221,7 +221,7 @@ void OpenClBackend::prepare(std::span<const std::shared_ptr<const Kernel>> kerne
     sources.push_back(&k->rendered);
   }
   if (wanted.empty()) return;
-  memory_->check_process("compile");
+  memory_->queue().check_process("compile");
   const auto built = programs_.build(sources);
   for (std::size_t k = 0; k < wanted.size(); ++k) {
     const std::lock_guard lock(wanted[k]->guard);
@@ -245,7 +245,7 @@ void OpenClBackend::run(const Kernel& kernel, std::span<void* const> arguments,
   {
     const std::lock_guard lock(k.guard);
     if (k.built == nullptr) {
-      memory_->check_process("compile");
+      memory_->queue().check_process("compile");
       const Rendered* alone = &k.rendered;
       k.built = programs_.build({&alone, 1}).front();
     }
@@ -286,31 +286,31 @@ void OpenClBackend::run(const Kernel& kernel, std::span<void* const> arguments,
     std::uint64_t launch = 0;
     if (timed) {
       std::uint64_t took = 0;
-      launch = memory_->enqueue(function, k.name, r.functions[f], r.grids[f].global, r.grids[f].local, &took);
+      launch = memory_->queue().enqueue(function, k.name, r.functions[f], r.grids[f].global, r.grids[f].local, &took);
       const std::lock_guard one(k.guard);
       k.times.resize(built->functions.size());
       LaunchTimes& t = k.times[f];
       t.best = t.launches++ == 0 ? took : std::min(t.best, took);
       t.last = took;
     } else {
-      launch = memory_->enqueue(function, k.name, r.functions[f], r.grids[f].global, r.grids[f].local);
+      launch = memory_->queue().enqueue(function, k.name, r.functions[f], r.grids[f].global, r.grids[f].local);
     }
     for (const std::size_t output : k.outputs) memory_->written(arguments[output], launch);
   }
 }
 
 void OpenClBackend::submit() {
-  memory_->flush();
+  memory_->queue().flush();
   if (!programs_.has_new()) return;
   // Wait for the first run: until it ends, the device's compiler may still be at work.
-  memory_->finish("launch");
+  memory_->queue().finish("launch");
   if (on_build_ != nullptr) on_build_();
   programs_.export_new();
 }
 
 void OpenClBackend::quiesce() noexcept {
-  if (memory_->forked()) return;
-  api_.clFinish(memory_->queue());
+  if (memory_->queue().forked()) return;
+  memory_->queue().drain();
   programs_.stop();
 }
 

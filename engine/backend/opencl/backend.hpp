@@ -42,7 +42,7 @@ class OpenClBackend final : public Backend {
               std::span<const graph::Scalar> parameters) override;
   /// Hands enqueued work to the device without waiting for it.
   void submit() override;
-  void synchronize() override { memory_->finish("synchronize"); }
+  void synchronize() override { memory_->queue().finish("synchronize"); }
   std::string source(const codegen::LoopProgram& program) const override;
   std::string source_beside(const codegen::LoopProgram& program, source::SharedHelpers& shared) const override;
   std::string method(const codegen::LoopProgram& program) const override;

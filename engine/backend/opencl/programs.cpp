@@ -43,22 +43,16 @@ std::string together(std::span<const Rendered* const> kernels) {
 }  // namespace
 
 ProgramStore::ProgramStore(DeviceMemory& memory, const DeviceTable& table, mem::DiskCache& cache)
-    : memory_(memory), api_(memory.api()), device_(table.id), cache_(cache), options_("-cl-std=CL1.2") {
+    : memory_(memory),
+      api_(memory.api()),
+      device_(table.id),
+      cache_(cache),
+      options_("-cl-std=CL1.2"),
+      exporter_(api_, memory.queue(), cache, context_) {
   if (table.correct_division) options_ += " -cl-fp32-correctly-rounded-divide-sqrt";
   if (const auto more = base::env_text("ORIEL_OPENCL_OPTIONS")) options_ += " " + *more;
   context_ = fmt::format("opencl {}\n{}\n{}\n{}\n{}\n{}\n", kFormat, table.platform_name, table.name, table.version,
                          table.driver, options_);
-}
-
-ProgramStore::~ProgramStore() { stop(); }
-
-void ProgramStore::stop() {
-  {
-    const std::lock_guard lock(guard_);
-    stop_ = true;
-  }
-  wake_.notify_all();
-  if (exporter_.joinable()) exporter_.join();
 }
 
 std::string ProgramStore::build_log(cl_program program) const {
@@ -78,8 +72,8 @@ std::shared_ptr<const Program> ProgramStore::build_source(const std::string& sou
   const char* text = source.c_str();
   const std::size_t length = source.size();
   cl_int status = CL_SUCCESS;
-  auto program =
-      std::make_shared<Program>(api_, api_.clCreateProgramWithSource(memory_.context(), 1, &text, &length, &status));
+  auto program = std::make_shared<Program>(
+      api_, api_.clCreateProgramWithSource(memory_.queue().context(), 1, &text, &length, &status));
   check(status, "compile", "kernel " + names);
   status = api_.clBuildProgram(program->get(), 1, &device_, options_.c_str(), nullptr, nullptr);
   note.log = build_log(program->get());
@@ -109,7 +103,7 @@ std::shared_ptr<const Program> ProgramStore::load(const std::string& key) {
   cl_int status = CL_SUCCESS;
   cl_int taken = CL_SUCCESS;
   auto program = std::make_shared<Program>(
-      api_, api_.clCreateProgramWithBinary(memory_.context(), 1, &device_, &bytes, &data, &taken, &status));
+      api_, api_.clCreateProgramWithBinary(memory_.queue().context(), 1, &device_, &bytes, &data, &taken, &status));
   if (status != CL_SUCCESS || taken != CL_SUCCESS) return nullptr;
   if (api_.clBuildProgram(program->get(), 1, &device_, options_.c_str(), nullptr, nullptr) != CL_SUCCESS)
     return nullptr;
@@ -192,55 +186,7 @@ void ProgramStore::export_new() {
   const std::lock_guard lock(guard_);
   if (fresh_.empty()) return;
   if (!cache_.usable()) return fresh_.clear();
-  for (Fresh& f : fresh_) exports_.push_back(std::move(f));
-  fresh_.clear();
-  if (!exporter_.joinable()) exporter_ = std::thread([this] { run_exports(); });
-  wake_.notify_all();
-}
-
-void ProgramStore::wait_for_exports() {
-  std::unique_lock lock(guard_);
-  wake_.wait(lock, [&] { return exports_.empty() && !exporting_; });
-}
-
-// A program is exported after its kernels ran, so its binary contains what the driver compiled at launch.
-void ProgramStore::run_exports() {
-  std::unique_lock lock(guard_);
-  while (true) {
-    wake_.wait(lock, [&] { return stop_ || !exports_.empty(); });
-    if (stop_) return;
-    const Fresh fresh = std::move(exports_.front());
-    exports_.pop_front();
-    exporting_ = true;
-    lock.unlock();
-    try {
-      // Export while nothing is launched: PoCL builds what it exports, in files named like those of running kernels.
-      memory_.alone([&] { export_one(fresh); });
-    } catch (const DeviceError&) {
-      // The failure is reported to whoever reads the results; this program is not exported.
-    }
-    lock.lock();
-    exporting_ = false;
-    wake_.notify_all();
-  }
-}
-
-void ProgramStore::export_one(const Fresh& fresh) {
-  std::size_t bytes = 0;
-  if (api_.clGetProgramInfo(fresh.program->get(), CL_PROGRAM_BINARY_SIZES, sizeof bytes, &bytes, nullptr) !=
-          CL_SUCCESS ||
-      bytes == 0)
-    return;
-  std::string binary(bytes, '\0');
-  auto* data = reinterpret_cast<unsigned char*>(binary.data());
-  if (api_.clGetProgramInfo(fresh.program->get(), CL_PROGRAM_BINARIES, sizeof data, &data, nullptr) != CL_SUCCESS)
-    return;
-  // Write the program before the entries that name it.
-  const std::string key = "program\n" + mem::DiskCache::file_name(context_ + fresh.source);
-  if (!cache_.put(key, binary)) return;
-  for (const std::string& kernel : fresh.kernels) cache_.put(kernel, key);
-  const std::lock_guard lock(guard_);
-  ++counts_.exported;
+  exporter_.add(std::exchange(fresh_, {}));
 }
 
 void ProgramStore::clear() {
@@ -250,7 +196,9 @@ void ProgramStore::clear() {
 
 ProgramStore::Counts ProgramStore::counts() const {
   const std::lock_guard lock(guard_);
-  return counts_;
+  Counts counts = counts_;
+  counts.exported = exporter_.exported();
+  return counts;
 }
 
 }  // namespace oriel::backend::opencl

@@ -1,16 +1,14 @@
 // Builds OpenCL sources: all new kernels of a schedule in one program. Keeps binaries on disk.
 #pragma once
 
-#include <condition_variable>
-#include <deque>
 #include <memory>
 #include <mutex>
 #include <span>
 #include <string>
-#include <thread>
 #include <unordered_map>
 #include <vector>
 
+#include "backend/opencl/binary_exporter.hpp"
 #include "backend/opencl/device_table.hpp"
 #include "backend/opencl/memory.hpp"
 #include "memory/disk_cache.hpp"
@@ -42,7 +40,6 @@ class ProgramStore {
  public:
   /// `memory` and `cache` must outlive the object.
   ProgramStore(DeviceMemory& memory, const DeviceTable& table, mem::DiskCache& cache);
-  ~ProgramStore();
 
   /// Returns the functions of each kernel. Those found neither in memory nor on disk are built together. Throws
   /// DeviceError with the build log.
@@ -53,9 +50,9 @@ class ProgramStore {
   /// have run.
   void export_new();
   /// Allows no more exports and waits for the current one.
-  void stop();
+  void stop() { exporter_.stop(); }
   /// Waits until nothing is left to export, for tests.
-  void wait_for_exports();
+  void wait_for_exports() { exporter_.wait(); }
   void clear();
   const std::string& options() const noexcept { return options_; }
   /// Device, driver and options: the first part of every key on disk.
@@ -69,18 +66,11 @@ class ProgramStore {
   Counts counts() const;
 
  private:
-  struct Fresh {
-    std::shared_ptr<const Program> program;
-    std::string source;
-    std::vector<std::string> kernels;  // the kernels' keys on disk
-  };
   std::shared_ptr<const Program> build_source(const std::string& source, const std::string& names, BuildNote& note);
   std::string build_log(cl_program program) const;
   std::shared_ptr<const Program> load(const std::string& key);
   std::shared_ptr<BuiltKernel> adopt(std::shared_ptr<const Program> program, const Rendered& kernel);
   std::shared_ptr<BuiltKernel> find_on_disk(const Rendered& kernel, const std::string& key);
-  void export_one(const Fresh& fresh);
-  void run_exports();
 
   DeviceMemory& memory_;
   const Api& api_;
@@ -91,13 +81,9 @@ class ProgramStore {
   mutable std::mutex guard_;
   std::unordered_map<std::string, std::shared_ptr<BuiltKernel>> kernels_;  // by source
   std::unordered_map<std::string, std::weak_ptr<const Program>> loaded_;
-  std::vector<Fresh> fresh_;  // built, not yet handed to the export thread
+  std::vector<FreshProgram> fresh_;  // built, not yet handed to the export thread
   Counts counts_;
-  std::deque<Fresh> exports_;
-  bool exporting_ = false;
-  bool stop_ = false;
-  std::condition_variable wake_;
-  std::thread exporter_;
+  BinaryExporter exporter_;
 };
 
 }  // namespace oriel::backend::opencl

@@ -74,45 +74,13 @@ Affine affine_of(sym::Expr linear, std::int32_t v, std::span<const Interval> box
 // Thrown if this method has no answer; another method may have one.
 struct Undecided {};
 
-/// A loop other than `v` whose interval in the box holds one number counts as that number.
-class Solver {
+/// What is known of expressions over a box, for any value of the loop `v`. A loop other than `v` whose interval in the
+/// box holds one number counts as that number.
+class BoxFacts {
  public:
-  Solver(std::int32_t variable, std::span<const Interval> box, Interval window, bool final, std::int64_t reach,
-         Budget& budget)
-      : v_(variable), box_(box), window_(window), final_(final), reach_(reach), budget_(budget) {}
+  BoxFacts(std::int32_t variable, std::span<const Interval> box) : v_(variable), box_(box) {}
 
-  // The values of `v` for which `e` lies in `target` for every value of the other loops.
-  IntervalSet within(sym::Expr e, Interval target) {
-    if (target.empty()) return {};
-    if (target == kEverything) return {kEverything};
-    switch (e->kind) {
-      case Kind::constant:
-      case Kind::loop:
-      case Kind::sum:
-      case Kind::product:
-        if (const std::optional<Affine> found = affine(e)) return line(*found, target);
-        return e->kind == Kind::sum ? sum(e, target) : trial(e, target);
-      case Kind::floor_div:
-        return quotient(e, target);
-      case Kind::mod:
-        return remainder(e, target);
-      case Kind::min:
-        return intersect(all_of(e, at_least(target)), any_of(e, at_most(target)));
-      case Kind::max:
-        return intersect(all_of(e, at_most(target)), any_of(e, at_least(target)));
-      case Kind::select: {
-        if (const std::optional<Int> known = fixed(e->args[0])) return within(e->args[*known != 0 ? 1 : 2], target);
-        // If the condition holds, the first value must lie in the target; if not, the second.
-        apart(e->args[0], e->args[1]);
-        apart(e->args[0], e->args[2]);
-        const IntervalSet yes = unite(within(e->args[0], kFalse), within(e->args[1], target));
-        return intersect(yes, unite(within(e->args[0], kTrue), within(e->args[2], target)));
-      }
-      default:
-        return condition(e, target);
-    }
-  }
-
+  std::int32_t variable() const { return v_; }
   /// The loops of the expression, in ascending order.
   const std::vector<std::int32_t>& loops(sym::Expr e) {
     const auto [found, fresh] = loops_.try_emplace(e);
@@ -126,37 +94,13 @@ class Solver {
     return std::ranges::any_of(
         left, [&](std::int32_t loop) { return is_free(loop) && std::ranges::binary_search(right, loop); });
   }
-
- private:
-  static Interval at_least(Interval target) { return {target.lo, Interval::kInfinity}; }
-  static Interval at_most(Interval target) { return {Interval::kMinusInfinity, target.hi}; }
-
-  IntervalSet all_of(sym::Expr e, Interval target) {
-    IntervalSet out{kEverything};
-    for (const sym::Expr arg : e->args) out = intersect(out, within(arg, target));
-    return out;
-  }
-  IntervalSet any_of(sym::Expr e, Interval target) {
-    if (target == kEverything) return {kEverything};
-    IntervalSet out;
-    for (std::size_t k = 0; k < e->args.size(); ++k) {
-      for (std::size_t other = 0; other < k; ++other) apart(e->args[other], e->args[k]);
-      out = unite(out, within(e->args[k], target));
-    }
-    return out;
-  }
-
-  // "For all values, a or b" equals "for all values a, or for all values b" only if a and b share no free loop.
-  void apart(sym::Expr a, sym::Expr b) {
-    if (shares_free_loop(a, b)) throw Undecided();
-  }
-
   bool names_v(sym::Expr e) { return std::ranges::binary_search(loops(e), v_); }
   bool has_free_loop(sym::Expr e) {
     return std::ranges::any_of(loops(e), [&](std::int32_t loop) { return is_free(loop); });
   }
 
   IndexValues& values_of(sym::Expr e) { return values_.try_emplace(e, e).first->second; }
+  /// One value for each loop: the only one that it has in the box, or 0.
   std::vector<std::int64_t> point() const {
     std::vector<std::int64_t> out;
     for (const Interval range : box_) out.push_back(range.is_point() ? range.lo : 0);
@@ -173,8 +117,10 @@ class Solver {
     return Int(found.value);
   }
 
+  /// The affine form of a linear expression.
+  Affine linear(sym::Expr e) const { return affine_of(e, v_, box_); }
   std::optional<Affine> affine(sym::Expr e) {
-    if (is_linear(e)) return affine_of(e, v_, box_);
+    if (is_linear(e)) return linear(e);
     if (const std::optional<Int> value = fixed(e)) return Affine{0, *value, *value};
     if (e->kind == Kind::sum) {
       Affine out{0, e->value, e->value};
@@ -202,10 +148,96 @@ class Solver {
     return out;
   }
 
-  static IntervalSet line(const Affine& e, Interval target) {
-    if (e.slope == 0) return holds(target, {e.lo.value(), e.hi.value()}) ? IntervalSet{kEverything} : IntervalSet{};
-    const Interval out = legal(e, target);
-    return out.empty() ? IntervalSet{} : IntervalSet{out};
+ private:
+  std::int32_t v_;
+  std::span<const Interval> box_;
+  std::unordered_map<sym::Expr, std::vector<std::int32_t>> loops_;
+  std::unordered_map<sym::Expr, IndexValues> values_;
+};
+
+Interval at_least(Interval target) { return {target.lo, Interval::kInfinity}; }
+Interval at_most(Interval target) { return {Interval::kMinusInfinity, target.hi}; }
+
+IntervalSet line(const Affine& e, Interval target) {
+  if (e.slope == 0) return holds(target, {e.lo.value(), e.hi.value()}) ? IntervalSet{kEverything} : IntervalSet{};
+  const Interval out = legal(e, target);
+  return out.empty() ? IntervalSet{} : IntervalSet{out};
+}
+
+// The values of b for which floor(b / c) lies in the target.
+Interval dividends(Int c, Interval target) {
+  Interval out;
+  if (c > 0) {
+    if (target.has_lo()) out.lo = (c * target.lo).value();
+    if (target.has_hi()) out.hi = (c * target.hi + c - 1).value();
+  } else {  // floor(b / c) >= q iff b <= c q; < q iff b > c q
+    if (target.has_lo()) out.hi = (c * target.lo).value();
+    if (target.has_hi()) out.lo = (c * (Int(target.hi) + 1) + 1).value();
+  }
+  return out;
+}
+
+/// Finds the values of one loop, by the kind of an expression.
+class Solver {
+ public:
+  Solver(std::int32_t variable, std::span<const Interval> box, Interval window, bool final, std::int64_t reach,
+         Budget& budget)
+      : facts_(variable, box), window_(window), final_(final), reach_(reach), budget_(budget) {}
+
+  // The values of `v` for which `e` lies in `target` for every value of the other loops.
+  IntervalSet within(sym::Expr e, Interval target) {
+    if (target.empty()) return {};
+    if (target == kEverything) return {kEverything};
+    switch (e->kind) {
+      case Kind::constant:
+      case Kind::loop:
+      case Kind::sum:
+      case Kind::product:
+        if (const std::optional<Affine> found = facts_.affine(e)) return line(*found, target);
+        return e->kind == Kind::sum ? sum(e, target) : trial(e, target);
+      case Kind::floor_div:
+        return quotient(e, target);
+      case Kind::mod:
+        return remainder(e, target);
+      case Kind::min:
+        return intersect(all_of(e, at_least(target)), any_of(e, at_most(target)));
+      case Kind::max:
+        return intersect(all_of(e, at_most(target)), any_of(e, at_least(target)));
+      case Kind::select: {
+        if (const std::optional<Int> known = facts_.fixed(e->args[0]))
+          return within(e->args[*known != 0 ? 1 : 2], target);
+        // If the condition holds, the first value must lie in the target; if not, the second.
+        apart(e->args[0], e->args[1]);
+        apart(e->args[0], e->args[2]);
+        const IntervalSet yes = unite(within(e->args[0], kFalse), within(e->args[1], target));
+        return intersect(yes, unite(within(e->args[0], kTrue), within(e->args[2], target)));
+      }
+      default:
+        return condition(e, target);
+    }
+  }
+
+  BoxFacts& facts() { return facts_; }
+
+ private:
+  IntervalSet all_of(sym::Expr e, Interval target) {
+    IntervalSet out{kEverything};
+    for (const sym::Expr arg : e->args) out = intersect(out, within(arg, target));
+    return out;
+  }
+  IntervalSet any_of(sym::Expr e, Interval target) {
+    if (target == kEverything) return {kEverything};
+    IntervalSet out;
+    for (std::size_t k = 0; k < e->args.size(); ++k) {
+      for (std::size_t other = 0; other < k; ++other) apart(e->args[other], e->args[k]);
+      out = unite(out, within(e->args[k], target));
+    }
+    return out;
+  }
+
+  // "For all values, a or b" equals "for all values a, or for all values b" only if a and b share no free loop.
+  void apart(sym::Expr a, sym::Expr b) {
+    if (facts_.shares_free_loop(a, b)) throw Undecided();
   }
 
   IntervalSet sum(sym::Expr e, Interval target) {
@@ -217,7 +249,7 @@ class Solver {
         return trial(e, target);
       }
     }
-    if (has_free_loop(e)) {
+    if (facts_.has_free_loop(e)) {
       for (std::size_t k = 0; k < e->args.size(); ++k) {
         const sym::Expr arg = e->args[k];
         const std::int64_t sign = e->coefficients[k];
@@ -232,44 +264,31 @@ class Solver {
       // Terms of other loops than the rest can be as far out as they like while the rest has any value.
       sym::Expr loose = e->pool->constant(0);
       for (std::size_t k = 0; k < e->args.size(); ++k) {
-        if (e->args[k]->kind == Kind::loop && !names_v(e->args[k])) loose = sym::add(loose, term(k));
+        if (e->args[k]->kind == Kind::loop && !facts_.names_v(e->args[k])) loose = sym::add(loose, term(k));
       }
       const sym::Expr tied = sym::sub(e, loose);
-      if (!loose->is_constant() && !shares_free_loop(loose, tied)) {
-        const Affine moved = affine_of(loose, v_, box_);
+      if (!loose->is_constant() && !facts_.shares_free_loop(loose, tied)) {
+        const Affine moved = facts_.linear(loose);
         return within(tied, legal({1, moved.lo, moved.hi}, target));
       }
     }
     return trial(e, target);
   }
 
-  // The values of b for which floor(b / c) lies in the target.
-  static Interval dividends(Int c, Interval target) {
-    Interval out;
-    if (c > 0) {
-      if (target.has_lo()) out.lo = (c * target.lo).value();
-      if (target.has_hi()) out.hi = (c * target.hi + c - 1).value();
-    } else {  // floor(b / c) >= q iff b <= c q; < q iff b > c q
-      if (target.has_lo()) out.hi = (c * target.lo).value();
-      if (target.has_hi()) out.lo = (c * (Int(target.hi) + 1) + 1).value();
-    }
-    return out;
-  }
-
   IntervalSet quotient(sym::Expr e, Interval target) {
-    const std::optional<Int> divisor = fixed(e->args[1]);
+    const std::optional<Int> divisor = facts_.fixed(e->args[1]);
     if (!divisor || *divisor == 0) throw Undecided();
     return within(e->args[0], dividends(*divisor, target));
   }
 
   IntervalSet remainder(sym::Expr e, Interval target) {
-    const std::optional<Int> divisor = fixed(e->args[1]);
+    const std::optional<Int> divisor = facts_.fixed(e->args[1]);
     if (!divisor || *divisor <= 0) return trial(e, target);
     const std::int64_t m = divisor->value();
     const Interval inside = sym::intersect(target, {0, m - 1});
     if (inside == Interval{0, m - 1}) return {kEverything};
     if (inside.empty()) return {};
-    const std::optional<Affine> inner = affine(e->args[0]);
+    const std::optional<Affine> inner = facts_.affine(e->args[0]);
     if (!inner) return trial(e, target);
     if (inner->lo != inner->hi) throw Undecided();
     if (inner->slope == 0) return inside.contains((inner->lo % m).value()) ? IntervalSet{kEverything} : IntervalSet{};
@@ -312,13 +331,13 @@ class Solver {
   // a compared with b, by b - a.
   IntervalSet comparison(Kind kind, sym::Expr difference) {
     if (const std::optional<Interval> holds_in = differences(kind)) return within(difference, *holds_in);
-    if (has_free_loop(difference)) throw Undecided();
+    if (facts_.has_free_loop(difference)) throw Undecided();
     return unite(within(difference, differences(Kind::gt).value()), within(difference, differences(Kind::lt).value()));
   }
 
   // Tries value by value; no other loop may be free. An unbounded window is cut.
   IntervalSet trial(sym::Expr e, Interval target) {
-    if (has_free_loop(e)) throw Undecided();
+    if (facts_.has_free_loop(e)) throw Undecided();
     Interval tried = window_;
     const bool cut_lo = !tried.has_lo();
     const bool cut_hi = !tried.has_hi();
@@ -326,10 +345,10 @@ class Solver {
     if (cut_hi) tried.hi = (Int(tried.lo) + 2 * reach_ - 1).value();
     if (extent(tried) > kMaxWindow || !budget_.take(extent(tried))) throw Undecided();
     IntervalSet out;
-    IndexValues& values = values_of(e);
-    std::vector<std::int64_t> at = point();
+    IndexValues& values = facts_.values_of(e);
+    std::vector<std::int64_t> at = facts_.point();
     for (std::int64_t value = tried.lo; value <= tried.hi; ++value) {
-      at[static_cast<std::size_t>(v_)] = value;
+      at[static_cast<std::size_t>(facts_.variable())] = value;
       const sym::Outcome found = values.outcome(at);
       if (found.fault == sym::Outcome::Fault::none && target.contains(found.value)) append(out, Interval::point(value));
     }
@@ -345,25 +364,22 @@ class Solver {
   // True if values beyond a cut end count as legal.
   bool beyond(bool legal_near) const { return !final_ || legal_near; }
 
-  std::int32_t v_;
-  std::span<const Interval> box_;
+  BoxFacts facts_;
   Interval window_;
   bool final_;
   std::int64_t reach_;
   Budget& budget_;
-  std::unordered_map<sym::Expr, std::vector<std::int32_t>> loops_;
-  std::unordered_map<sym::Expr, IndexValues> values_;
 };
 
 // True if the expression is a polynomial in which each free loop occurs at most to the first power in each term. Its
 // extremes over a box are then at the corners.
-bool multilinear(Solver& solver, sym::Expr e) {
+bool multilinear(BoxFacts& facts, sym::Expr e) {
   if (is_linear(e)) return true;
   if (e->kind != Kind::sum && e->kind != Kind::product) return false;
   for (std::size_t k = 0; k < e->args.size(); ++k) {
-    if (!multilinear(solver, e->args[k])) return false;
+    if (!multilinear(facts, e->args[k])) return false;
     for (std::size_t other = 0; other < k && e->kind == Kind::product; ++other) {
-      if (solver.shares_free_loop(e->args[other], e->args[k])) return false;
+      if (facts.shares_free_loop(e->args[other], e->args[k])) return false;
     }
   }
   return true;
@@ -376,11 +392,11 @@ std::optional<IntervalSet> by_combinations(sym::Expr e, Interval target, std::in
   point[static_cast<std::size_t>(v)] = kEverything;
   Solver solver(v, point, window, final, kCombinedReach, budget);
   std::vector<std::int32_t> others;
-  for (const std::int32_t loop : solver.loops(e)) {
-    if (solver.is_free(loop)) others.push_back(loop);
+  for (const std::int32_t loop : solver.facts().loops(e)) {
+    if (solver.facts().is_free(loop)) others.push_back(loop);
   }
   if (others.empty()) return {};
-  const bool corners = multilinear(solver, e);
+  const bool corners = multilinear(solver.facts(), e);
   std::vector<std::vector<std::int64_t>> choices;
   Int combinations = 1;
   for (const std::int32_t other : others) {

@@ -1,0 +1,50 @@
+// What stands against evaluating a value where it is needed, so that it is stored.
+#pragma once
+
+#include <cstdint>
+#include <string>
+
+#include "schedule/kernel_forms.hpp"
+#include "schedule/placement.hpp"
+#include "schedule/recomputation.hpp"
+
+namespace oriel::schedule {
+
+/// Each answer is the reason why a value is stored, in words, or empty where it can be evaluated in place.
+class Boundaries {
+ public:
+  /// The arguments must outlive the object.
+  Boundaries(const Arena& arena, const DeviceLimits& limits, const std::vector<Facts>& facts, KernelGraph& graph,
+             Budget& budget, KernelForms& forms, Placement& placement)
+      : arena_(arena),
+        limits_(limits),
+        facts_(facts),
+        g_(graph),
+        budget_(budget),
+        forms_(forms),
+        placement_(placement),
+        recomputation_(arena, limits, facts, graph, forms) {}
+
+  /// Why a computed (not stored) value cannot be recomputed where it is needed; empty when it can.
+  std::string of_value(EntryId v);
+  /// Why a reduction cannot be a stage of the one kernel that needs it; empty when it can.
+  std::string of_reduction(EntryId v);
+  /// Why a reduction cannot be a stage of the kernel of this place; empty when it can.
+  std::string of_stage(EntryId v, const Place& p);
+
+ private:
+  const Facts& facts(EntryId v) const { return facts_[static_cast<std::size_t>(v)]; }
+  const FusionLimits& limits(const Kernel& k) const { return limits_.of(k.device); }
+  bool repeats(SymInt points, EntryId v, std::int64_t most) const;
+
+  const Arena& arena_;
+  const DeviceLimits& limits_;
+  const std::vector<Facts>& facts_;
+  KernelGraph& g_;
+  Budget& budget_;
+  KernelForms& forms_;
+  Placement& placement_;
+  Recomputation recomputation_;
+};
+
+}  // namespace oriel::schedule

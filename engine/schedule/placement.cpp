@@ -1,0 +1,152 @@
+#include "schedule/placement.hpp"
+
+#include <algorithm>
+#include <variant>
+
+#include "oriel/error.hpp"
+#include "view/index_maps.hpp"
+
+namespace oriel::schedule {
+
+using graph::Op;
+
+KernelId Placement::new_kernel(EntryId root, const Shape& domain) {
+  Kernel& fresh = g_.kernels.emplace_back();
+  fresh.root = root;
+  fresh.root_shape = domain;
+  fresh.device = arena_.device(root);
+  return static_cast<KernelId>(g_.kernels.size() - 1);
+}
+
+void Placement::add_place(EntryId v, KernelId k, ScopeId scope, MapId map) {
+  auto& list = places(v);
+  const Place place{k, scope, map, -1};
+  if (!list.empty() && same_place(list.back(), place)) return;
+  list.push_back(place);
+  budget_.need(v, k);
+}
+
+std::int32_t Placement::add_instance(KernelId k, const Instance& instance) {
+  auto& list = kernel(k).instances;
+  list.push_back(instance);
+  return static_cast<std::int32_t>(list.size() - 1);
+}
+
+// Kernels are formed in ascending order, so the places mostly are sorted already.
+void Placement::sort(EntryId v) {
+  auto& list = places(v);
+  if (!std::is_sorted(list.begin(), list.end())) std::sort(list.begin(), list.end());
+}
+
+void Placement::settle(EntryId v) {
+  auto& list = places(v);
+  sort(v);
+  list.erase(std::unique(list.begin(), list.end(), same_place), list.end());
+  const std::size_t before = list.size();
+  for (std::size_t i = 0; i < before; ++i) {
+    if (list[i].instance >= 0) continue;
+    const Place p = list[i];
+    Kernel& k = kernel(p.kernel);
+    if (p.scope == kOuterScope || (p.scope == kRootScope && !k.outer_known) || k.empty(p.scope)) continue;
+    std::vector<bool> keep = k.outer_axes;
+    if (p.scope >= kFirstReduction) {
+      keep.assign(k.outer_shape.size(), true);
+      keep.resize(g_.maps[p.map].shape().size(), false);
+    }
+    bool outer_only = true;
+    for (std::size_t d = 0; d < keep.size() && outer_only; ++d) outer_only = keep[d] || !g_.maps.depends_on(p.map, d);
+    if (!outer_only) continue;
+    const MapId map = g_.maps.restrict_to(p.map, keep);
+    list[i].instance = add_instance(p.kernel, {v, Role::Alias, p.scope, p.map, v, kOuterScope, map});
+    list.push_back({p.kernel, kOuterScope, map, -1});
+  }
+  if (list.size() != before) {
+    sort(v);
+    list.erase(std::unique(list.begin(), list.end(), same_place), list.end());
+  }
+}
+
+std::vector<bool> Placement::needed_axes(const Kernel& k, MapId map) const {
+  std::vector<bool> axes(k.root_shape.size());
+  for (std::size_t d = 0; d < axes.size(); ++d) axes[d] = g_.maps.depends_on(map, d);
+  return axes;
+}
+
+void Placement::load_at(EntryId v, std::size_t i, KernelId from) {
+  Place& p = places(v)[i];
+  p.instance = add_instance(p.kernel, {v, Role::Load, p.scope, p.map, kNone, kRootScope, -1});
+  Kernel& k = kernel(p.kernel);
+  budget_.load(v, p.kernel);
+  if (from >= 0 && std::find(k.depends_on.begin(), k.depends_on.end(), from) == k.depends_on.end())
+    k.depends_on.push_back(from);
+}
+
+void Placement::inline_at(EntryId v, std::size_t i) {
+  const Entry& e = arena_[v];
+  const Place p = places(v)[i];
+  Instance instance{v, Role::Compute, p.scope, p.map, kNone, p.scope, p.map};
+  switch (graph::row(e.op).op_class) {
+    case graph::OpClass::Leaf:
+      if (e.op == Op::Buffer) return load_at(v, i, -1);
+      instance.role = Role::Leaf;
+      break;
+    case graph::OpClass::Write:  // of all; others are stored
+      instance.role = Role::Alias;
+      instance.source = e.source[1];
+      add_place(e.source[1], p.kernel, p.scope, p.map);
+      break;
+    case graph::OpClass::Gather: {
+      const Shape& domain = g_.maps[p.map].shape();
+      instance.source = e.source[0];
+      instance.map = g_.maps.add(detail::always_first(domain));
+      gathered_[static_cast<std::size_t>(e.source[0])] = true;
+      auto& list = kernel(p.kernel).gathered;
+      if (std::find(list.begin(), list.end(), e.source[0]) == list.end()) list.push_back(e.source[0]);
+      add_place(e.source[0], p.kernel, p.scope, instance.map);
+      add_place(e.source[1], p.kernel, p.scope, p.map);
+      break;
+    }
+    case graph::OpClass::Transfer:
+    case graph::OpClass::Sort:
+      throw InternalError("schedule", "a copy or a sort inside of a kernel");
+    case graph::OpClass::Elementwise:
+      for (int s = 0; s < e.arity; ++s) add_place(e.source[s], p.kernel, p.scope, p.map);
+      break;
+    case graph::OpClass::Movement: {
+      const EntryId source = e.source[0];
+      instance.source = source;
+      instance.map = g_.maps.through(p.map, e, arena_[source].shape());
+      const bool masks = e.op == Op::Pad || e.op == Op::RawView;
+      instance.role = masks && !facts(source).keeps_zero && g_.maps.masked(instance.map) ? Role::Masked : Role::Alias;
+      add_place(source, p.kernel, p.scope, instance.map);
+      break;
+    }
+    case graph::OpClass::Reduce:
+      return inline_reduction(v, i);
+  }
+  places(v)[i].instance = add_instance(p.kernel, instance);
+}
+
+void Placement::inline_reduction(EntryId v, std::size_t i) {
+  const Entry& e = arena_[v];
+  const Place p = places(v)[i];
+  Kernel& k = kernel(p.kernel);
+  if (p.scope == kRootScope) {
+    if (!k.outer_known) k.choose_outer(needed_axes(k, p.map));
+    const MapId map = g_.maps.restrict_to(p.map, k.outer_axes);
+    places(v)[i].instance = add_instance(p.kernel, {v, Role::Alias, p.scope, p.map, v, kOuterScope, map});
+    places(v).push_back({p.kernel, kOuterScope, map, -1});
+    inline_reduction(v, places(v).size() - 1);
+    sort(v);
+    return;
+  }
+  const Ints& axes = std::get<Ints>(e.node->arg);
+  const Shape& source_shape = arena_[e.source[0]].shape();
+  const auto scope = static_cast<ScopeId>(kFirstReduction + static_cast<ScopeId>(k.reductions.size()));
+  k.reductions.push_back({v, reduced_extents(source_shape, axes)});
+  const MapId body = g_.maps.into_reduction(p.map, source_shape, axes);
+  places(v)[i].instance = add_instance(p.kernel, {v, Role::Reduce, p.scope, p.map, e.source[0], scope, body});
+  add_place(e.source[0], p.kernel, scope, body);
+}
+
+}  // namespace oriel::schedule

@@ -1,0 +1,51 @@
+// The places of values while kernels are formed: where a value is loaded or inlined, and what its sources get for that.
+#pragma once
+
+#include <algorithm>
+#include <vector>
+
+#include "schedule/budget.hpp"
+#include "schedule/facts.hpp"
+#include "schedule/kernels.hpp"
+
+namespace oriel::schedule {
+
+/// Adds kernels, places and instances to a KernelGraph.
+class Placement {
+ public:
+  /// The arguments must outlive the object.
+  Placement(const Arena& arena, const std::vector<Facts>& facts, KernelGraph& graph, Budget& budget)
+      : arena_(arena), facts_(facts), g_(graph), budget_(budget), gathered_(arena.size(), false) {}
+
+  Kernel& kernel(KernelId k) { return g_.kernels[static_cast<std::size_t>(k)]; }
+  auto& places(EntryId v) { return g_.places[static_cast<std::size_t>(v)]; }
+  /// Does a gather read v?
+  bool gathered(EntryId v) const { return gathered_[static_cast<std::size_t>(v)]; }
+
+  KernelId new_kernel(EntryId root, const Shape& domain);
+  void add_place(EntryId v, KernelId k, ScopeId scope, MapId map);
+  std::int32_t add_instance(KernelId k, const Instance& instance);
+  /// Sorts the places of v.
+  void sort(EntryId v);
+  /// Moves places that need the parallel axes alone to the outer scope, sorts and joins equal ones.
+  void settle(EntryId v);
+  /// Loads v, which kernel `from` stores (-1 for a leaf), at its i-th place.
+  void load_at(EntryId v, std::size_t i, KernelId from);
+  /// Computes v at its i-th place, and hands the place on to its sources.
+  void inline_at(EntryId v, std::size_t i);
+
+  /// The axes of the kernel's root on which the value at a root-scope map depends.
+  std::vector<bool> needed_axes(const Kernel& k, MapId map) const;
+
+ private:
+  const Facts& facts(EntryId v) const { return facts_[static_cast<std::size_t>(v)]; }
+  void inline_reduction(EntryId v, std::size_t i);
+
+  const Arena& arena_;
+  const std::vector<Facts>& facts_;
+  KernelGraph& g_;
+  Budget& budget_;
+  std::vector<bool> gathered_;  // a gather reads it
+};
+
+}  // namespace oriel::schedule

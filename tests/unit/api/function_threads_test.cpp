@@ -59,6 +59,28 @@ TEST_CASE("eight threads meet the same new sizes of one entry") {
   CHECK(f.entries()[0].sizes == 40);
 }
 
+TEST_CASE("four threads pack and read the panels of one weight") {
+  const auto layer = [](Tensor x, Tensor w) { return matmul(x, w.permute({1, 0})); };
+  const auto f = oriel::function(layer, {.dynamic = Dynamic::yes});
+  const Tensor w = Tensor::generate({64, 96}, [k = 0](auto) mutable { return static_cast<float>(++k % 13); });
+  std::atomic<int> wrong{0};
+  {
+    std::vector<std::jthread> threads;
+    for (int t = 0; t < 4; ++t) {
+      threads.emplace_back([&, t] {
+        const Tensor own = (w + static_cast<float>(t)).realize();
+        for (int round = 0; round < 40; ++round) {
+          const Tensor x = full({16 + (t + round) % 3, 96}, static_cast<float>(t + round % 5));
+          const Tensor& weight = round % 4 == 3 ? own : w;
+          wrong += f(x, weight).to_vector<float>() != layer(x, weight).to_vector<float>() ? 1 : 0;
+        }
+      });
+    }
+  }
+  CHECK(wrong == 0);
+  CHECK(f.entries()[0].packed >= 1);  // those of the threads' own weights are forgotten with them
+}
+
 TEST_CASE("threads that write storages of their own through one function") {
   const auto step = oriel::function([](Tensor w, Tensor g) { w.select(0, 1) += g; });
   const Tensor g = full({3}, 1.0F).realize();

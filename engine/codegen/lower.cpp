@@ -120,14 +120,14 @@ class Lowering {
 
   ValueId emit_instance(std::size_t n) {
     const Instance& i = kernel_.instances[n];
-    if ((i.role == Role::Load || i.role == Role::Alias) && !loops_.used(n)) return kNoValue;
+    if ((i.role == Role::Load || i.role == Role::Alias) && !loops_.values().used(n)) return kNoValue;
     const schedule::Entry& e = arena_[i.entry];
-    const StageSlot at = loops_.slot(n);
-    const std::int32_t a = loops_.access(n);
+    const StageSlot at = loops_.values().slot(n);
+    const std::int32_t a = loops_.values().access(n);
     const DType dtype = register_dtype(e.dtype);
     switch (i.role) {
       case Role::Alias:
-        return value_[loops_.source(n)];
+        return value_[loops_.values().source(n)];
       case Role::Load:
         return emit(at, {Code::Load, Op::Buffer, dtype, e.dtype, kNoValue, kNoValue, kNoValue, kNoValue, a});
       case Role::Leaf:
@@ -140,7 +140,7 @@ class Lowering {
                       {Code::Index, Op::Iota, DType::int64, DType::int64, kNoValue, kNoValue, kNoValue, kNoValue, a});
         }
       case Role::Masked: {
-        const ValueId value = value_[loops_.source(n)];
+        const ValueId value = value_[loops_.values().source(n)];
         if (a < 0) return value;  // this mask hides nothing that is not hidden below it
         const ValueId valid =
             emit(at, {Code::Valid, Op::Pad, DType::bool_, DType::bool_, kNoValue, kNoValue, kNoValue, kNoValue, a});
@@ -151,7 +151,7 @@ class Lowering {
       }
       case Role::Reduce: {
         const auto r = static_cast<std::size_t>(i.scope - kFirstReduction);
-        const ValueId input = value_[loops_.source(n)];
+        const ValueId input = value_[loops_.values().source(n)];
         ValueId result = new_value(dtype);
         code_[static_cast<std::size_t>(loops_.stage_of_reduction(r))].reductions.push_back(
             {e.op, dtype, input, result});
@@ -185,9 +185,9 @@ class Lowering {
   }
 
   ValueId emit_gather(std::size_t n, const schedule::Entry& e, StageSlot at) {
-    const std::int32_t a = loops_.access(n);
+    const std::int32_t a = loops_.values().access(n);
     const schedule::Entry& from = arena_[out_.notes[static_cast<std::size_t>(a)].entry];
-    ValueId position = value_[loops_.operand(n, 1)];
+    ValueId position = value_[loops_.values().operand(n, 1)];
     if (from.strides != nullptr) position = place_in_memory(at, position, from.shape(), *from.strides);
     return emit(
         at, {Code::Gather, Op::Gather, register_dtype(e.dtype), from.dtype, kNoValue, position, kNoValue, kNoValue, a});
@@ -214,7 +214,7 @@ class Lowering {
 
   ValueId emit_compute(std::size_t n, const schedule::Entry& e, StageSlot at) {
     ValueId v[3] = {kNoValue, kNoValue, kNoValue};
-    for (int k = 0; k < e.arity; ++k) v[k] = value_[loops_.operand(n, k)];
+    for (int k = 0; k < e.arity; ++k) v[k] = value_[loops_.values().operand(n, k)];
     // The second source of Where says the dtype of its operands; for all other ops it is the first.
     const DType from = arena_[e.source[e.op == Op::Where ? 1 : 0]].dtype;
     const DType dtype = register_dtype(e.dtype);

@@ -19,15 +19,15 @@ using graph::Op;
 class LoopFinder {
  public:
   LoopFinder(KernelLoops& loops, const KernelGraph& graph)
-      : loops_(loops), arena_(*loops.arena_), graph_(graph), kernel_(*loops.kernel_) {}
+      : loops_(loops), values_(loops.values_), arena_(*loops.arena_), graph_(graph), kernel_(*loops.kernel_) {}
 
   void run() {
     find_operands();
     find_used();
     find_levels();
     lay_out_stages();
-    loops_.slots_.resize(kernel_.instances.size());
-    loops_.access_of_.assign(kernel_.instances.size(), -1);
+    values_.slots_.resize(kernel_.instances.size());
+    values_.access_of_.assign(kernel_.instances.size(), -1);
     reserve_accesses();
     for (std::size_t n = kernel_.instances.size(); n-- > 0;) place(n);
     for (const bool over : {false, true})
@@ -51,13 +51,13 @@ class LoopFinder {
     const auto found = [&](EntryId entry, ScopeId scope, MapId map) {
       return static_cast<std::int32_t>(&graph_.find(entry, loops_.id_, scope, map) - list.data());
     };
-    loops_.operands_.resize(list.size());
+    values_.operands_.resize(list.size());
     for (std::size_t n = 0; n < list.size(); ++n) {
       const Instance& i = list[n];
-      auto& operands = loops_.operands_[n];
+      auto& operands = values_.operands_[n];
       if (i.role == Role::Compute) {
         const Entry& e = arena_[i.entry];
-        for (int k = loops_.first_operand(n); k < e.arity; ++k)
+        for (int k = values_.first_operand(n); k < e.arity; ++k)
           operands[static_cast<std::size_t>(k)] = found(e.source[k], i.at_scope, i.at_map);
       } else if (i.role != Role::Load && i.role != Role::Leaf) {
         operands[0] = found(i.source, i.scope, i.map);
@@ -68,16 +68,16 @@ class LoopFinder {
   // Loads that stand for what gathers read from, and for nothing else, are not used.
   void find_used() {
     const auto& list = kernel_.instances;
-    std::vector<bool>& used = loops_.used_;
+    std::vector<bool>& used = values_.used_;
     used.assign(list.size(), false);
     for (const Output& o : kernel_.outputs) used[evaluated(o)] = true;
     for (std::size_t n = 0; n < list.size(); ++n) {
       const Instance& i = list[n];
       if (!used[n]) continue;
       if (i.role == Role::Compute) {
-        for (int k = loops_.first_operand(n); k < arena_[i.entry].arity; ++k) used[loops_.operand(n, k)] = true;
+        for (int k = values_.first_operand(n); k < arena_[i.entry].arity; ++k) used[values_.operand(n, k)] = true;
       } else if (i.role != Role::Load && i.role != Role::Leaf) {
-        used[loops_.source(n)] = true;
+        used[values_.source(n)] = true;
       }
     }
   }
@@ -93,15 +93,15 @@ class LoopFinder {
         case Role::Leaf:
           break;
         case Role::Compute:
-          for (int k = loops_.first_operand(n); k < arena_[i.entry].arity; ++k)
-            level_[n] = std::max(level_[n], level_[loops_.operand(n, k)]);
+          for (int k = values_.first_operand(n); k < arena_[i.entry].arity; ++k)
+            level_[n] = std::max(level_[n], level_[values_.operand(n, k)]);
           break;
         case Role::Alias:
         case Role::Masked:
-          level_[n] = level_[loops_.source(n)];
+          level_[n] = level_[values_.source(n)];
           break;
         case Role::Reduce: {
-          const int body = level_[loops_.source(n)];
+          const int body = level_[values_.source(n)];
           reduction_level_[static_cast<std::size_t>(i.scope - kFirstReduction)] = body;
           level_[n] = body + 1;
           break;
@@ -173,11 +173,11 @@ class LoopFinder {
   void place(std::size_t n) {
     const Instance& i = kernel_.instances[n];
     const StageSlot at = slot(i.at_scope, level_[n]);
-    loops_.slots_[n] = at;
-    if ((i.role == Role::Load || i.role == Role::Alias) && !loops_.used_[n]) return;
+    values_.slots_[n] = at;
+    if ((i.role == Role::Load || i.role == Role::Alias) && !values_.used_[n]) return;
     if (i.role == Role::Alias || i.role == Role::Reduce) return;
     const Entry& e = arena_[i.entry];
-    std::int32_t& access = loops_.access_of_[n];
+    std::int32_t& access = values_.access_of_[n];
     switch (i.role) {
       case Role::Load:
         access = add(argument(i.entry, false), e.dtype, {i.entry, i.at_scope, i.at_map}, at, false, e.strides);
@@ -189,8 +189,8 @@ class LoopFinder {
       case Role::Masked: {
         // What is read from memory there, or is masked below, is 0 wherever this mask hides it: the maps of what lies
         // below carry the mask along.
-        std::size_t below = loops_.source(n);
-        while (kernel_.instances[below].role == Role::Alias) below = loops_.source(below);
+        std::size_t below = values_.source(n);
+        while (kernel_.instances[below].role == Role::Alias) below = values_.source(below);
         const Role role = kernel_.instances[below].role;
         if (role == Role::Load || role == Role::Masked) return;
         access = add(-1, DType::bool_, {i.source, i.scope, i.map}, at);
@@ -301,6 +301,7 @@ class LoopFinder {
   }
 
   KernelLoops& loops_;
+  LoopValues& values_;
   const Arena& arena_;
   const KernelGraph& graph_;
   const Kernel& kernel_;
@@ -314,23 +315,23 @@ class LoopFinder {
 };
 
 KernelLoops::KernelLoops(const Arena& arena, const KernelGraph& graph, KernelId kernel)
-    : arena_(&arena), kernel_(&graph.kernels[static_cast<std::size_t>(kernel)]), id_(kernel) {
+    : arena_(&arena), kernel_(&graph.kernels[static_cast<std::size_t>(kernel)]), id_(kernel), values_(arena, *kernel_) {
   LoopFinder(*this, graph).run();
 }
 
 std::vector<LoopAccess> KernelLoops::take_accesses() && { return std::move(accesses_); }
 
-int KernelLoops::first_operand(std::size_t n) const {
+int LoopValues::first_operand(std::size_t n) const {
   return (*arena_)[kernel_->instances[n].entry].op == Op::Gather ? 1 : 0;
 }
 
-std::size_t KernelLoops::maker(std::size_t n) const {
+std::size_t LoopValues::maker(std::size_t n) const {
   while (kernel_->instances[n].role == Role::Alias || (kernel_->instances[n].role == Role::Masked && access_of_[n] < 0))
     n = source(n);
   return n;
 }
 
-std::size_t KernelLoops::number(std::size_t n) const {
+std::size_t LoopValues::number(std::size_t n) const {
   while (true) {
     n = maker(n);
     const Instance& i = kernel_->instances[n];

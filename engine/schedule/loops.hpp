@@ -57,6 +57,41 @@ enum class KernelForm : std::uint8_t {
   Rows,         // several stages walk rows
 };
 
+/// How the values of a kernel hang together, and where each is computed. A value is named by the place of its instance
+/// in Kernel::instances.
+class LoopValues {
+ public:
+  LoopValues(const Arena& arena, const Kernel& kernel) : arena_(&arena), kernel_(&kernel) {}
+
+  StageSlot slot(std::size_t instance) const { return slots_[instance]; }
+  /// The access of a Load, a position, a mask or a gather; -1 where it needs none.
+  std::int32_t access(std::size_t instance) const { return access_of_[instance]; }
+  /// False for a load that only stands for what a gather reads.
+  bool used(std::size_t instance) const { return used_[instance]; }
+
+  /// The instance that an alias, a mask or a reduction reads; an operand of a computed one.
+  std::size_t source(std::size_t instance) const { return operand(instance, 0); }
+  std::size_t operand(std::size_t instance, int k) const {
+    return static_cast<std::size_t>(operands_[instance][static_cast<std::size_t>(k)]);
+  }
+  /// The first operand that is a value of the kernel: what a gather reads from is in memory before the kernel runs.
+  int first_operand(std::size_t instance) const;
+  /// The instance that makes a value: below aliases, and below masks that hide nothing that is not hidden there.
+  std::size_t maker(std::size_t instance) const;
+  /// That, and below conversions that change nothing: a half is held as a float32 number.
+  std::size_t number(std::size_t instance) const;
+
+ private:
+  friend class LoopFinder;
+
+  const Arena* arena_;
+  const Kernel* kernel_;
+  std::vector<std::array<std::int32_t, 3>> operands_;  // of each instance
+  std::vector<StageSlot> slots_;
+  std::vector<std::int32_t> access_of_;
+  std::vector<bool> used_;
+};
+
 /// The loops of one kernel. The first stage has no inner loops: values that need no reduction are computed there.
 /// Reductions of one level (0 where no other reduction lies below) with equal extents share a stage. What loops over
 /// the axes that are not parallel comes in a stage of its own, the last one.
@@ -67,6 +102,7 @@ class KernelLoops {
 
   const Arena& arena() const noexcept { return *arena_; }
   const Kernel& kernel() const noexcept { return *kernel_; }
+  const LoopValues& values() const noexcept { return values_; }
   KernelId id() const noexcept { return id_; }
 
   const Ints& outer() const noexcept { return outer_; }
@@ -82,13 +118,6 @@ class KernelLoops {
   /// "(4, 6) | (5)": the loops before they were normalised, outer ones and each stage's inner ones.
   const std::string& before() const noexcept { return before_; }
 
-  /// Of an instance, by its place in Kernel::instances.
-  StageSlot slot(std::size_t instance) const { return slots_[instance]; }
-  /// The access of a Load, a position, a mask or a gather; -1 where it needs none.
-  std::int32_t access(std::size_t instance) const { return access_of_[instance]; }
-  /// False for a load that only stands for what a gather reads.
-  bool used(std::size_t instance) const { return used_[instance]; }
-
   /// How the kernel stores an output.
   struct Store {
     std::size_t instance;  // whose value it is
@@ -98,17 +127,6 @@ class KernelLoops {
   /// In the order in which they are stored: what goes over memory that the kernel reads comes last.
   const std::vector<Store>& stores() const noexcept { return stores_; }
 
-  /// The instance that an alias, a mask or a reduction reads; an operand of a computed one.
-  std::size_t source(std::size_t instance) const { return operand(instance, 0); }
-  std::size_t operand(std::size_t instance, int k) const {
-    return static_cast<std::size_t>(operands_[instance][static_cast<std::size_t>(k)]);
-  }
-  /// The first operand that is a value of the kernel: what a gather reads from is in memory before the kernel runs.
-  int first_operand(std::size_t instance) const;
-  /// The instance that makes a value: below aliases, and below masks that hide nothing that is not hidden there.
-  std::size_t maker(std::size_t instance) const;
-  /// That, and below conversions that change nothing: a half is held as a float32 number.
-  std::size_t number(std::size_t instance) const;
   /// The argument that is what the schedule stores for `entry`; -1 where there is none.
   std::int32_t argument_of(EntryId entry, bool output) const;
 
@@ -123,10 +141,7 @@ class KernelLoops {
   std::vector<int> stage_of_reduction_;
   std::vector<LoopArgument> arguments_;
   std::vector<LoopAccess> accesses_;
-  std::vector<std::array<std::int32_t, 3>> operands_;  // of each instance
-  std::vector<StageSlot> slots_;
-  std::vector<std::int32_t> access_of_;
-  std::vector<bool> used_;
+  LoopValues values_;
   std::vector<Store> stores_;
   DomainChange change_;
   std::string before_;

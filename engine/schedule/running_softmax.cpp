@@ -35,8 +35,8 @@ class SoftmaxMatcher {
     return kernel_.instances[n].role == Role::Reduce &&
            kernel_.instances[n].scope == kFirstReduction + static_cast<ScopeId>(reduction);
   }
-  std::size_t operand(std::size_t n, int k) const { return w_.number(w_.operand(n, k)); }
-  std::size_t source(std::size_t n) const { return w_.number(w_.source(n)); }
+  std::size_t operand(std::size_t n, int k) const { return w_.values().number(w_.values().operand(n, k)); }
+  std::size_t source(std::size_t n) const { return w_.values().number(w_.values().source(n)); }
 
   // A maximum, a sum, and a stage that stores; all over the same columns.
   bool find_stages() {
@@ -63,7 +63,7 @@ class SoftmaxMatcher {
 
   // What is stored is exp(y - most) / sum, perhaps converted to a half.
   bool find_weights() {
-    std::size_t quotient = w_.number(w_.stores()[0].instance);
+    std::size_t quotient = w_.values().number(w_.stores()[0].instance);
     if (kernel_.instances[quotient].role == Role::Compute && entry(quotient).op == Op::Cast &&
         is_half(entry(quotient).dtype))
       quotient = operand(quotient, 0);
@@ -71,7 +71,7 @@ class SoftmaxMatcher {
     std::size_t n = 0;
     while (!is_reduction(n, sum_)) ++n;
     const std::size_t power = source(n);
-    if (!is(power, Op::Exp) || !w_.slot(power).body || !same(operand(quotient, 0), power)) return false;
+    if (!is(power, Op::Exp) || !w_.values().slot(power).body || !same(operand(quotient, 0), power)) return false;
     const std::size_t shift = operand(power, 0);
     if (!is(shift, Op::Sub) || !is_reduction(operand(shift, 1), max_)) return false;
     shifted_ = operand(shift, 0);
@@ -89,14 +89,15 @@ class SoftmaxMatcher {
       if (met.size() > kMostPairs) return false;
       const Instance& i = kernel_.instances[x];
       const Instance& j = kernel_.instances[y];
-      const std::int32_t c = w_.access(x), d = w_.access(y);
+      const std::int32_t c = w_.values().access(x), d = w_.values().access(y);
       if (i.entry != j.entry || i.role != j.role || (c < 0) != (d < 0)) return false;
       if (c >= 0 &&
           w_.accesses()[static_cast<std::size_t>(c)].tracker != w_.accesses()[static_cast<std::size_t>(d)].tracker)
         return false;
       if (i.role == Role::Masked) pending.emplace_back(source(x), source(y));
       if (i.role != Role::Compute) continue;
-      for (int k = w_.first_operand(x); k < entry(x).arity; ++k) pending.emplace_back(operand(x, k), operand(y, k));
+      for (int k = w_.values().first_operand(x); k < entry(x).arity; ++k)
+        pending.emplace_back(operand(x, k), operand(y, k));
     }
     return true;
   }
@@ -107,12 +108,12 @@ class SoftmaxMatcher {
       const Instance& i = kernel_.instances[n];
       if (i.role == Role::Masked) return kernel_.instances[source(n)].role == Role::Reduce;
       if (i.role != Role::Compute) return false;
-      for (int k = w_.first_operand(n); k < entry(n).arity; ++k)
+      for (int k = w_.values().first_operand(n); k < entry(n).arity; ++k)
         if (kernel_.instances[operand(n, k)].role == Role::Reduce) return true;
       return false;
     };
     for (std::size_t n = 0; n < kernel_.instances.size(); ++n)
-      if (!w_.slot(n).body && reads_reduction(n)) return false;
+      if (!w_.values().slot(n).body && reads_reduction(n)) return false;
     if (kernel_.instances[shifted_].role == Role::Reduce) return false;
     std::vector<std::size_t> pending{shifted_};
     std::set<std::size_t> met{shifted_};
@@ -126,7 +127,7 @@ class SoftmaxMatcher {
       };
       if (i.role == Role::Masked) need(source(n));
       if (i.role != Role::Compute) continue;
-      for (int k = w_.first_operand(n); k < entry(n).arity; ++k) need(operand(n, k));
+      for (int k = w_.values().first_operand(n); k < entry(n).arity; ++k) need(operand(n, k));
     }
     return true;
   }
@@ -163,10 +164,11 @@ class SoftmaxMatcher {
     int readers = 0;
     for (std::size_t n = 0; n < k.instances.size(); ++n) {
       const Instance& i = k.instances[n];
-      if (i.role == Role::Masked && is_load(products_.number(products_.source(n)), weights)) return false;
-      if (i.role != Role::Compute || products_.number(n) != n) continue;
-      for (int o = products_.first_operand(n); o < products_.arena()[i.entry].arity; ++o) {
-        if (!is_load(products_.number(products_.operand(n, o)), weights)) continue;
+      if (i.role == Role::Masked && is_load(products_.values().number(products_.values().source(n)), weights))
+        return false;
+      if (i.role != Role::Compute || products_.values().number(n) != n) continue;
+      for (int o = products_.values().first_operand(n); o < products_.arena()[i.entry].arity; ++o) {
+        if (!is_load(products_.values().number(products_.values().operand(n, o)), weights)) continue;
         if (n != product->value || ++readers > 1) return false;
       }
     }

@@ -26,7 +26,7 @@ bool collect_accesses(const KernelLoops& loops, std::size_t value, std::vector<s
   while (!pending.empty()) {
     const std::size_t n = pending.back();
     pending.pop_back();
-    if (loops.access(n) >= 0) accesses.push_back(loops.access(n));
+    if (loops.values().access(n) >= 0) accesses.push_back(loops.values().access(n));
     switch (list[n].role) {
       case Role::Reduce:
         return false;
@@ -35,10 +35,11 @@ bool collect_accesses(const KernelLoops& loops, std::size_t value, std::vector<s
         break;
       case Role::Alias:
       case Role::Masked:
-        need(loops.source(n));
+        need(loops.values().source(n));
         break;
       case Role::Compute:
-        for (int k = loops.first_operand(n); k < loops.arena()[list[n].entry].arity; ++k) need(loops.operand(n, k));
+        for (int k = loops.values().first_operand(n); k < loops.arena()[list[n].entry].arity; ++k)
+          need(loops.values().operand(n, k));
     }
   }
   return true;
@@ -167,12 +168,12 @@ std::optional<LoopProduct> find_product(const KernelLoops& loops) {
   out.dtype = sum.dtype;
   std::size_t n = 0;
   while (kernel.instances[n].role != Role::Reduce) ++n;
-  out.value = loops.maker(loops.source(n));
+  out.value = loops.values().maker(loops.values().source(n));
   const Instance& product = kernel.instances[out.value];
   const Entry& e = loops.arena()[product.entry];
   if (product.role != Role::Compute || e.op != Op::Mul || e.dtype != sum.dtype) return std::nullopt;
   for (const int side : {0, 1}) {
-    out.factors[side] = loops.operand(out.value, side);
+    out.factors[side] = loops.values().operand(out.value, side);
     if (!collect_accesses(loops, out.factors[side], out.accesses[side])) return std::nullopt;
   }
   out.depth = points(stages[static_cast<std::size_t>(out.stage)].inner);

@@ -1,0 +1,87 @@
+#include "backend/eigen/tile/plan_tables.hpp"
+
+#include <algorithm>
+
+#include "backend/eigen/tile/reach.hpp"
+#include "backend/eigen/tile/registers.hpp"
+#include "backend/eigen/tile/tiles.hpp"
+
+namespace oriel::backend::eigen {
+
+using codegen::Access;
+using codegen::Code;
+using codegen::Instr;
+using codegen::LoopProgram;
+
+namespace {
+
+// More constants than this are filled where they are used, so that their registers do not push out the others.
+constexpr std::size_t kMaxPinned = 24;
+
+}  // namespace
+
+PlanTables::PlanTables(const LoopProgram& program, const isa::Table& table, bool framed, Plan& plan)
+    : program_(program), table_(table), framed_(framed), plan_(plan) {
+  // One output over an input is stored last. Several may each overwrite what another is about to store.
+  copied_inputs_ = std::count_if(program_.arguments.begin(), program_.arguments.end(),
+                                 [](const codegen::Argument& a) { return a.shares >= 0; }) > 1;
+  overwritten_.assign(program_.arguments.size(), false);
+  for (const codegen::Argument& a : program_.arguments)
+    if (a.shares >= 0) overwritten_[static_cast<std::size_t>(a.shares)] = true;
+}
+
+Slot PlanTables::new_slot(std::int64_t offset) {
+  plan_.offsets.push_back(offset);
+  return static_cast<Slot>(plan_.offsets.size()) - 1;
+}
+
+Slot PlanTables::pin(const Instr& in) {
+  if (in.code == Code::Const) {
+    const std::pair<std::int32_t, int> key{in.aux, index(in.dtype)};
+    if (const auto found = pinned_constants_.find(key); found != pinned_constants_.end()) return found->second;
+    if (plan_.pinned.size() >= kMaxPinned) return kNoSlot;
+    return pinned_constants_[key] = add_pinned(log_bytes_of(in.dtype), add_constant(in.aux, in.dtype), -1);
+  }
+  if (in.code == Code::Load) {
+    const Access& access = program_.accesses[static_cast<std::size_t>(in.aux)];
+    if (!access.affine() || plan_.pinned.size() >= kMaxPinned) return kNoSlot;
+    AccessWalker walk(access, 0, false);
+    if (!walk.uniform()) return kNoSlot;
+    return add_pinned(log_bytes_of(in.dtype), -1, add_reach(access, std::move(walk), false));
+  }
+  return kNoSlot;
+}
+
+Slot PlanTables::add_pinned(int log_bytes, std::int32_t constant, std::int32_t reach) {
+  Pinned p;
+  p.slot = new_slot(plan_.arena_bytes);
+  p.log_bytes = static_cast<std::int8_t>(log_bytes);
+  p.constant = constant;
+  p.reach = reach;
+  plan_.arena_bytes += Registers::bytes(plan_.pinned_length, log_bytes);
+  plan_.pinned.push_back(p);
+  return p.slot;
+}
+
+std::int32_t PlanTables::add_constant(std::int32_t aux, DType dtype) {
+  const codegen::Constant& constant = program_.constants[static_cast<std::size_t>(aux)];
+  ConstantPlan c;
+  c.value = constant.value;
+  c.dtype = dtype;
+  c.parameter = constant.parameter;
+  plan_.constants.push_back(c);
+  plan_.constant_bytes.push_back(constant.parameter >= 0 ? 0 : register_bytes(constant.value, dtype));
+  return static_cast<std::int32_t>(plan_.constants.size()) - 1;
+}
+
+std::int32_t PlanTables::add_reach(const Access& access, AccessWalker walk, bool store) {
+  const bool overwritten = access.buffer >= 0 && overwritten_[static_cast<std::size_t>(access.buffer)];
+  plan_.reaches.push_back(make_reach(program_, table_, access, std::move(walk), store, overwritten));
+  MemoryAccess& r = plan_.reaches.back();
+  r.slack = r.slack && !framed_;
+  r.own = r.own && copied_inputs_;
+  plan_.streams = plan_.streams || r.stream;
+  return static_cast<std::int32_t>(plan_.reaches.size()) - 1;
+}
+
+}  // namespace oriel::backend::eigen

@@ -63,7 +63,7 @@ class ColumnRenderer : private Statements {
     }
     out.helpers = helpers_.all();
     out.wide = work_.wide;
-    out.numbers = numbers_;
+    out.numbers = numbers_.all();
     out.parameters = parameters_;
     out.fp64 = work_.fp64;
     out.method =

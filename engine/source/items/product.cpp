@@ -50,7 +50,7 @@ class ProductRenderer : private FactorStatements {
   void run(Rendered& out) {
     out.body = capture([&] { write_kernel(); });
     out.helpers = helpers_.all();
-    out.numbers = numbers_;
+    out.numbers = numbers_.all();
     out.parameters = parameters_;
     out.wide = work_.wide;
     out.fp64 = work_.fp64;

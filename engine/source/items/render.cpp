@@ -49,7 +49,7 @@ class Renderer : private Statements {
     }
     out.helpers = helpers_.all();
     out.wide = work_.wide;
-    out.numbers = numbers_;
+    out.numbers = numbers_.all();
     out.parameters = parameters_;
     out.fp64 = work_.fp64;
     const std::int64_t points = numel(program_.outer, "render").value();

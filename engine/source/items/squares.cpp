@@ -67,7 +67,7 @@ class SquareRenderer : private Statements {
         {{items(program_.outer[last()].value()), items(program_.outer[across_].value()), others}, {group_, group_, 1}});
     out.helpers = helpers_.all();
     out.wide = work_.wide;
-    out.numbers = numbers_;
+    out.numbers = numbers_.all();
     out.parameters = parameters_;
     out.fp64 = work_.fp64;
     out.method = fmt::format("squares of {0} x {0} along o{1} and o{2}, loaded along o{1} and turned in registers; {3}",

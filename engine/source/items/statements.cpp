@@ -15,32 +15,33 @@ using codegen::LoopProgram;
 using codegen::NumberText;
 using codegen::ValueId;
 
+std::string KernelNumbers::text(const std::string& key, const std::function<std::string(const NumberText&)>& write) {
+  const auto found = replaced_.find(key);
+  if (found != replaced_.end()) return found->second;
+  return replaced_[key] = write([&](std::int64_t number) {
+           if (number < 2 || numbers_.size() >= most_) return std::to_string(number);
+           numbers_.push_back(number);
+           return "n" + std::to_string(numbers_.size() - 1);
+         });
+}
+
 Statements::Statements(const LoopProgram& program, const ItemDialect& dialect, std::size_t most_numbers)
     : source::Statements(program, argument_names(program)),
       dialect_(dialect),
       helpers_(dialect),
-      most_numbers_(most_numbers) {
+      numbers_(most_numbers) {
   set_indent(1);
   names_.resize(program.values.size());
   widths_.assign(program.values.size(), 1);
 }
 
 std::string Statements::spelled(const std::function<std::string(const NumberText&)>& write) {
-  return numbered(write(codegen::plain_number), write);
+  return numbers_.text(write(codegen::plain_number), write);
 }
 
 std::string Statements::number_of(const std::string& what, std::int64_t value) {
-  return numbered(what, [&](const NumberText& number) { return value < 0 ? "-" + number(-value) : number(value); });
-}
-
-std::string Statements::numbered(const std::string& key, const std::function<std::string(const NumberText&)>& write) {
-  const auto found = replaced_.find(key);
-  if (found != replaced_.end()) return found->second;
-  return replaced_[key] = write([&](std::int64_t number) {
-           if (number < 2 || numbers_.size() >= most_numbers_) return std::to_string(number);
-           numbers_.push_back(number);
-           return "n" + std::to_string(numbers_.size() - 1);
-         });
+  return numbers_.text(what,
+                       [&](const NumberText& number) { return value < 0 ? "-" + number(-value) : number(value); });
 }
 
 Statements::Lanes Statements::lanes_of(const Access& access, const CodePosition& place) {

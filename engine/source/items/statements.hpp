@@ -14,6 +14,22 @@
 
 namespace oriel::source::items {
 
+/// The numbers of a kernel that become its arguments, while there is room.
+class KernelNumbers {
+ public:
+  explicit KernelNumbers(std::size_t most) : most_(most) {}
+
+  /// What `write` writes, with the names of arguments for numbers of 2 or more. Texts with the same key share their
+  /// arguments.
+  std::string text(const std::string& key, const std::function<std::string(const codegen::NumberText&)>& write);
+  const std::vector<std::int64_t>& all() const noexcept { return numbers_; }
+
+ private:
+  std::vector<std::int64_t> numbers_;
+  std::map<std::string, std::string> replaced_;
+  std::size_t most_;
+};
+
 /// Writes statements over lanes. Collects the numbers that become kernel arguments.
 class Statements : public source::Statements {
  public:
@@ -45,7 +61,7 @@ class Statements : public source::Statements {
   const ItemDialect& dialect_;
   Helpers helpers_;
   std::map<std::int32_t, std::string> at_hand_;  // lanes of accesses that were loaded before
-  std::vector<std::int64_t> numbers_;
+  KernelNumbers numbers_;
   std::vector<std::pair<std::int32_t, DType>> parameters_;
   std::vector<std::string> parameter_names_;
 
@@ -62,7 +78,6 @@ class Statements : public source::Statements {
   Lanes lanes_of(const codegen::Access& access, const CodePosition& place);
   /// Position and condition of lane k, with numbers as arguments.
   codegen::AccessText access_text(const codegen::Access& access, const CodePosition& place, bool with_index = true);
-  std::string numbered(const std::string& key, const std::function<std::string(const codegen::NumberText&)>& write);
   void keep(codegen::ValueId v, const CodePosition& place) override;
   void write_element(const codegen::Instr& in, const CodePosition& place) override;
   void write_constant(const codegen::Instr& in) override;
@@ -74,9 +89,7 @@ class Statements : public source::Statements {
 
   std::vector<std::string> names_;
   std::vector<int> widths_;
-  std::map<std::string, std::string> replaced_;
   std::map<std::int32_t, std::string> constants_;
-  std::size_t most_numbers_;
 };
 
 }  // namespace oriel::source::items

@@ -46,7 +46,7 @@ class TileRenderer : private FactorStatements {
     const std::string text = capture([&] { write_kernel(); });
     Rendered out;
     out.helpers = helpers_.all();
-    out.numbers = numbers_;
+    out.numbers = numbers_.all();
     out.parameters = parameters_;
     out.wide = work_.wide;
     out.fp64 = work_.fp64;

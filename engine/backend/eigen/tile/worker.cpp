@@ -7,6 +7,7 @@
 #include <cstring>
 #include <utility>
 
+#include "backend/eigen/tile/reduced_blocks.hpp"
 #include "memory/host.hpp"
 #include "oriel/error.hpp"
 
@@ -68,6 +69,33 @@ void clear(void* dst, const TileStep& step, std::int64_t n) {
 
 std::int64_t whole_packets(std::int64_t n) { return (n + isa::kPacket - 1) / isa::kPacket * isa::kPacket; }
 
+void* address(const Launch& launch, const MemoryAccess& r, std::int64_t position) {
+  return static_cast<char*>(launch.arguments[static_cast<std::size_t>(r.buffer)]) + position * r.bytes;
+}
+
+/// The tile's address if it is whole packets, contiguous, of the register's type; else null. The last packet of a load
+/// may include what lies beyond the tile.
+void* in_place(const Launch& launch, const MemoryAccess& r, const Tile& tile) {
+  const std::int64_t size = tile.size();
+  if (!r.same || r.own || (size % isa::kPacket != 0 && !r.slack)) return nullptr;
+  const std::int64_t position = r.walk.in_place(tile);
+  if (position < 0 || (size % isa::kPacket != 0 && position + whole_packets(size) > r.elements)) return nullptr;
+  return address(launch, r, position);
+}
+
+/// Stores a box, bypassing the caches, if its rows are whole cache lines: a square of a transposing copy.
+bool stream_box(const Launch& launch, const MemoryAccess& r, const Box& box, const char* src) {
+  const std::int64_t bytes = box.cols * r.bytes;
+  if (box.col != 1 || bytes < kLine || box.row * r.bytes % kLine != 0 || box.pitch * r.bytes % kLine != 0) return false;
+  char* to = static_cast<char*>(address(launch, r, box.position));
+  const char* from = src + box.at * r.bytes;
+  const auto places = reinterpret_cast<std::uintptr_t>(to) | reinterpret_cast<std::uintptr_t>(from);
+  if ((places | static_cast<std::uintptr_t>(bytes)) % kLine != 0) return false;
+  for (std::int64_t i = 0; i < box.rows; ++i)
+    launch.plan.table->stream(to + i * box.row * r.bytes, from + i * box.pitch * r.bytes, bytes);
+  return true;
+}
+
 }  // namespace
 
 std::uint64_t register_bytes(const graph::Scalar& value, DType dtype) {
@@ -105,9 +133,9 @@ Worker::Worker(const Launch& launch, int which) : launch_(launch), plan_(launch.
   for (const Pinned& p : plan_.pinned) {
     if (p.reach >= 0) {
       const MemoryAccess& r = plan_.reaches[static_cast<std::size_t>(p.reach)];
-      r.copy(slots_[p.slot], 0, 1, element(r, r.walk.offset()), 0, 0, 1, plan_.pinned_length);
+      r.copy(slots_[p.slot], 0, 1, address(launch_, r, r.walk.offset()), 0, 0, 1, plan_.pinned_length);
     } else {
-      fill(slots_[p.slot], p.log_bytes, launch_.constants[p.constant], plan_.pinned_length);
+      fill(table_, slots_[p.slot], p.log_bytes, launch_.constants[p.constant], plan_.pinned_length);
     }
   }
 }
@@ -150,7 +178,7 @@ void Worker::run_loops(const StagePlan& stage, std::int64_t first, std::int64_t 
   if (begin == end) {
     for (std::size_t k = 0; k < stage.reductions.size(); ++k) {
       const ReducePlan& r = stage.reductions[k];
-      fill(result(k), r.log_bytes, r.fns->identity, n);
+      fill(table_, result(k), r.log_bytes, r.fns->identity, n);
     }
     return;
   }
@@ -165,7 +193,8 @@ void Worker::run_loops(const StagePlan& stage, std::int64_t first, std::int64_t 
   }
   // A few points fill only as many lanes. Filling and combining all lanes would take longer than the points do.
   const std::int64_t lanes = std::min(isa::kLanes, end - begin);
-  for (const ReducePlan& r : stage.reductions) start_block(r, n, lanes);
+  const ReducedBlocks reduced(arena_, table_);
+  for (const ReducePlan& r : stage.reductions) reduced.start(r, n, lanes);
   std::int64_t blocks = 0;
   std::int64_t position = 0;
   for (std::int64_t at = begin; at < end; at += stage.step) {
@@ -185,7 +214,7 @@ void Worker::run_loops(const StagePlan& stage, std::int64_t first, std::int64_t 
         char* acc = arena_ + r.accumulator;
         if (whole) {
           reduce_rows(r, 1, done, take, acc);
-          join_block(r, n, blocks);
+          reduced.join(r, n, blocks);
         } else {
           const char* x = static_cast<const char*>(slots_[r.input]) + (done * n << r.log_bytes);
           r.fns->accumulate(acc, isa::kLanes * n, position * n, x, take * n);
@@ -199,7 +228,7 @@ void Worker::run_loops(const StagePlan& stage, std::int64_t first, std::int64_t 
       done += take;
       position += take;
       if (position == isa::kBlock) {
-        for (const ReducePlan& r : stage.reductions) end_block(r, n, lanes, blocks);
+        for (const ReducePlan& r : stage.reductions) reduced.end(r, n, lanes, blocks);
         ++blocks;
         position = 0;
       }
@@ -208,14 +237,8 @@ void Worker::run_loops(const StagePlan& stage, std::int64_t first, std::int64_t 
   for (std::size_t k = 0; k < stage.reductions.size(); ++k) {
     const ReducePlan& r = stage.reductions[k];
     std::int64_t count = blocks;
-    if (position > 0) end_block(r, n, lanes, count++);
-    // One value waits for each set bit of the count. Combine them, starting with the smallest block.
-    char* waiting = arena_ + r.waiting;
-    const std::int64_t bytes = n << r.log_bytes;
-    for (std::int64_t depth = std::popcount(static_cast<std::uint64_t>(count)) - 1; depth > 0; --depth) {
-      r.fns->merge(waiting + (depth - 1) * bytes, waiting + (depth - 1) * bytes, waiting + depth * bytes, n);
-    }
-    std::memcpy(result(k), waiting, static_cast<std::size_t>(bytes));
+    if (position > 0) reduced.end(r, n, lanes, count++);
+    reduced.finish(r, n, count, result(k));
   }
 }
 
@@ -237,34 +260,6 @@ void Worker::reduce_rows(const ReducePlan& r, std::int64_t rows, std::int64_t fr
   } else {
     r.row(a, static_cast<const char*>(slots_[r.second]) + (r.number ? 0 : from << r.log_bytes), count, result);
   }
-}
-
-void Worker::fill(void* dst, int log_bytes, std::uint64_t bytes, std::int64_t n) const {
-  table_.copy[log_bytes](dst, 0, 1, &bytes, 0, 0, 1, n);
-}
-
-void Worker::start_block(const ReducePlan& r, std::int64_t n, std::int64_t lanes) const {
-  fill(arena_ + r.accumulator, r.log_bytes, r.fns->identity, lanes * n);
-}
-
-// Blocks are combined like the digits of a binary counter.
-void Worker::end_block(const ReducePlan& r, std::int64_t n, std::int64_t lanes, std::int64_t blocks) const {
-  r.fns->combine(arena_ + r.accumulator, n, lanes);
-  join_block(r, n, blocks);
-  start_block(r, n, lanes);
-}
-
-/// Combines a block's value, which is at the accumulator's start, with those that wait.
-void Worker::join_block(const ReducePlan& r, std::int64_t n, std::int64_t blocks) const {
-  char* acc = arena_ + r.accumulator;
-  char* waiting = arena_ + r.waiting;
-  const std::int64_t bytes = n << r.log_bytes;
-  std::int64_t depth = std::popcount(static_cast<std::uint64_t>(blocks));
-  for (; (blocks & 1) != 0; blocks >>= 1) {
-    --depth;
-    r.fns->merge(acc, waiting + depth * bytes, acc, n);
-  }
-  std::memcpy(waiting + depth * bytes, acc, static_cast<std::size_t>(bytes));
 }
 
 void Worker::take_kept(const StagePlan& stage, std::int64_t tile) {
@@ -304,7 +299,7 @@ void Worker::run_steps(const std::vector<TileStep>& steps, const Tile& tile) {
         step.copy(slots_[step.dst], 0, 1, slots_[step.a], 0, 1, 1, size);
         break;
       case StepKind::Fill:
-        fill(slots_[step.dst], step.log_bytes, launch_.constants[step.constant], n);
+        fill(table_, slots_[step.dst], step.log_bytes, launch_.constants[step.constant], n);
         break;
       case StepKind::Load:
         load(step, tile);
@@ -325,19 +320,9 @@ void Worker::run_steps(const std::vector<TileStep>& steps, const Tile& tile) {
   }
 }
 
-/// The tile's address if it is whole packets, contiguous, of the register's type; else null. The last packet of a load
-/// may include what lies beyond the tile.
-void* Worker::in_place(const MemoryAccess& r, const Tile& tile) const {
-  const std::int64_t size = tile.size();
-  if (!r.same || r.own || (size % isa::kPacket != 0 && !r.slack)) return nullptr;
-  const std::int64_t position = r.walk.in_place(tile);
-  if (position < 0 || (size % isa::kPacket != 0 && position + whole_packets(size) > r.elements)) return nullptr;
-  return element(r, position);
-}
-
 void* Worker::place(const MemoryAccess& r, const Tile& tile) const {
   const std::int64_t position = r.same ? r.walk.in_place(tile) : -1;
-  return position < 0 ? nullptr : element(r, position);
+  return position < 0 ? nullptr : address(launch_, r, position);
 }
 
 void Worker::run_chain(const TileStep& step, const Tile& tile) const {
@@ -356,13 +341,13 @@ void Worker::run_chain(const TileStep& step, const Tile& tile) const {
 
 /// Where a computed value goes: to memory, if the following store takes it unchanged; else to its register.
 void* Worker::destination(const TileStep& step, const Tile& tile) const {
-  void* memory = in_place(reach(step), tile);
+  void* memory = in_place(launch_, reach(step), tile);
   const bool aligned = reinterpret_cast<std::uintptr_t>(memory) % 64 == 0;
   return memory != nullptr && aligned ? memory : own_register(step.dst);
 }
 
 void Worker::load(const TileStep& step, const Tile& tile) {
-  if (void* memory = in_place(reach(step), tile)) {
+  if (void* memory = in_place(launch_, reach(step), tile)) {
     slots_[step.dst] = memory;
     if (step.ahead != 0) {
       const char* next = static_cast<const char*>(memory) + step.ahead;
@@ -378,8 +363,8 @@ void Worker::gather(const TileStep& step, const Tile& tile, void* memory) const 
   const MemoryAccess& r = reach(step);
   char* dst = static_cast<char*>(memory);
   const auto copy = [&](const Box& box) {
-    r.copy(dst + (box.at << step.log_bytes), box.pitch, 1, element(r, box.position), box.row, box.col, box.rows,
-           box.cols);
+    r.copy(dst + (box.at << step.log_bytes), box.pitch, 1, address(launch_, r, box.position), box.row, box.col,
+           box.rows, box.cols);
   };
   if (!r.walk.masked() || !r.walk.in_order()) {
     if (r.walk.masked()) clear(dst, step, tile.size());
@@ -413,13 +398,13 @@ void Worker::pick(const TileStep& step, const Tile& tile) {
   if (!r.same) {
     for (std::int64_t i = 0; i < n; ++i) {
       std::memset(dst + (i << step.log_bytes), 0, std::size_t{1} << step.log_bytes);
-      if (inside(i)) r.copy(dst + (i << step.log_bytes), 0, 1, element(r, at[i]), 0, 0, 1, 1);
+      if (inside(i)) r.copy(dst + (i << step.log_bytes), 0, 1, address(launch_, r, at[i]), 0, 0, 1, 1);
     }
     return;
   }
   const auto plain = [&](auto zero) {
     using T = decltype(zero);
-    const char* source = static_cast<const char*>(element(r, 0));
+    const char* source = static_cast<const char*>(address(launch_, r, 0));
     for (std::int64_t i = 0; i < n; ++i) {
       T value = 0;
       if (inside(i)) std::memcpy(&value, source + at[i] * static_cast<std::int64_t>(sizeof(T)), sizeof(T));
@@ -456,18 +441,6 @@ void Worker::valid(const TileStep& step, const Tile& tile) {
                [&](const Box& box) { table_.copy[0](dst + box.at, box.pitch, 1, &yes, 0, 0, box.rows, box.cols); });
 }
 
-bool Worker::stream_box(const MemoryAccess& r, const Box& box, const char* src) const {
-  const std::int64_t bytes = box.cols * r.bytes;
-  if (box.col != 1 || bytes < kLine || box.row * r.bytes % kLine != 0 || box.pitch * r.bytes % kLine != 0) return false;
-  char* to = static_cast<char*>(element(r, box.position));
-  const char* from = src + box.at * r.bytes;
-  const auto places = reinterpret_cast<std::uintptr_t>(to) | reinterpret_cast<std::uintptr_t>(from);
-  if ((places | static_cast<std::uintptr_t>(bytes)) % kLine != 0) return false;
-  for (std::int64_t i = 0; i < box.rows; ++i)
-    table_.stream(to + i * box.row * r.bytes, from + i * box.pitch * r.bytes, bytes);
-  return true;
-}
-
 void Worker::store(const TileStep& step, const Tile& tile) {
   const MemoryAccess& r = reach(step);
   const char* src = static_cast<const char*>(slots_[step.a]);
@@ -481,8 +454,9 @@ void Worker::store(const TileStep& step, const Tile& tile) {
   }
   const int log_bytes = r.same ? std::countr_zero(static_cast<unsigned>(r.bytes)) : 2;
   r.walk.boxes(tile, [&](const Box& box) {
-    if (r.stream && stream_box(r, box, src)) return;
-    r.copy(element(r, box.position), box.row, box.col, src + (box.at << log_bytes), box.pitch, 1, box.rows, box.cols);
+    if (r.stream && stream_box(launch_, r, box, src)) return;
+    r.copy(address(launch_, r, box.position), box.row, box.col, src + (box.at << log_bytes), box.pitch, 1, box.rows,
+           box.cols);
   });
 }
 

@@ -69,21 +69,11 @@ class Worker {
   void gather(const TileStep& step, const Tile& tile, void* dst) const;
 
  private:
-  void* element(const MemoryAccess& r, std::int64_t position) const {
-    return static_cast<char*>(launch_.arguments[static_cast<std::size_t>(r.buffer)]) + position * r.bytes;
-  }
-
-  void fill(void* dst, int log_bytes, std::uint64_t bytes, std::int64_t n) const;
-  void start_block(const ReducePlan& r, std::int64_t n, std::int64_t lanes) const;
-  void end_block(const ReducePlan& r, std::int64_t n, std::int64_t lanes, std::int64_t blocks) const;
-  void join_block(const ReducePlan& r, std::int64_t n, std::int64_t blocks) const;
   /// Reduces elements [from, from + count) of rows in a tile. If the plan computes what it sums, there is one row.
   void reduce_rows(const ReducePlan& r, std::int64_t rows, std::int64_t from, std::int64_t count, void* result) const;
   void spread_outer_values(const StagePlan& stage, void* const* outer, std::int64_t n);
   /// Points the kept values of a stage at the registers of a tile of the row.
   void take_kept(const StagePlan& stage, std::int64_t tile);
-  /// Stores a box, bypassing the caches, if its rows are whole cache lines: a square of a transposing copy.
-  bool stream_box(const MemoryAccess& r, const Box& box, const char* src) const;
 
   void run_steps(const std::vector<TileStep>& steps, const Tile& tile);
   void run_chain(const TileStep& step, const Tile& tile) const;
@@ -95,7 +85,6 @@ class Worker {
 
   const MemoryAccess& reach(const TileStep& step) const { return plan_.reaches[static_cast<std::size_t>(step.reach)]; }
   void* own_register(Slot slot) const { return arena_ + plan_.offsets[static_cast<std::size_t>(slot)]; }
-  void* in_place(const MemoryAccess& r, const Tile& tile) const;
   /// The tile's address if the tile is contiguous in memory and has the register's type; else null.
   void* place(const MemoryAccess& r, const Tile& tile) const;
   void* destination(const TileStep& step, const Tile& tile) const;

@@ -52,6 +52,6 @@ std::vector<std::size_t> packed_arguments(const PartsPlan& plan);
 
 /// `keeping`: null if nothing is kept from launch to launch.
 void run_parts(const PartsPlan& plan, const Team& threads, std::span<void* const> arguments,
-               std::span<const graph::Scalar> parameters, const Keeping* keeping);
+               std::span<const graph::Scalar> parameters, const Keeping* keeping = nullptr);
 
 }  // namespace oriel::backend::eigen

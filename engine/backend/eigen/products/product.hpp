@@ -12,6 +12,6 @@ namespace oriel::backend::eigen {
 
 /// `keeping`: null if nothing is kept from launch to launch.
 void run_contraction(const ContractionPlan& plan, const Team& threads, std::span<void* const> arguments,
-                     std::span<const graph::Scalar> parameters, const Keeping* keeping);
+                     std::span<const graph::Scalar> parameters, const Keeping* keeping = nullptr);
 
 }  // namespace oriel::backend::eigen

@@ -81,59 +81,75 @@ std::vector<std::string> lines_of(const std::string& module, std::span<const std
   return lines;
 }
 
+/// A return address and its place.
+struct Call {
+  void* key = nullptr;
+  Place place;
+};
+
+/// The innermost calls outside of Oriel's library that lie in one module. What called that module did not branch: if the
+/// module has no lines, the answer is not a line of its callers, such as the C library that called main.
+std::vector<Call> users_calls(const CallFrames& frames) {
+  Dl_info own;
+  const std::string library = dladdr(reinterpret_cast<void*>(&lines_of), &own) != 0 ? own.dli_fname : "";
+  // Linked statically, Oriel's calls lie in the user's module and are told by their files.
+  const bool shared = library.find(".so") != std::string::npos;
+  std::vector<Call> calls;
+  for (std::size_t k = 0; k < frames.count; ++k) {
+    const std::optional<Place> place = place_of(frames.addresses[k]);
+    if (!place || (shared && place->module == library)) {
+      if (calls.empty()) continue;
+      break;
+    }
+    if (!calls.empty() && place->module != calls[0].place.module) break;
+    calls.push_back({frames.addresses[k], *place});
+  }
+  return calls;
+}
+
 /// What was asked before, by address.
 class LineTable {
  public:
   Site user_line(const CallFrames& frames) {
     const std::lock_guard lock(guard_);
-    ask(frames);
-    for (std::size_t k = 0; k < frames.count; ++k) {
-      const auto line = known_.find(frames.addresses[k]);
+    const std::vector<Call> calls = users_calls(frames);
+    ask(calls);
+    for (const Call& call : calls) {
+      const auto line = known_.find(call.key);
       if (line != known_.end() && line->second.file != nullptr) return line->second;
     }
     return Site::unknown();
   }
 
  private:
-  /// Looks up the addresses that are not known yet, module by module.
-  void ask(const CallFrames& frames) {
-    Dl_info own;
-    const char* const library = dladdr(reinterpret_cast<void*>(&lines_of), &own) != 0 ? own.dli_fname : "";
-    std::map<std::string, std::vector<std::size_t>> by_module;
-    std::map<std::size_t, std::uintptr_t> address;
-    for (std::size_t k = 0; k < frames.count; ++k) {
-      if (!known_.emplace(frames.addresses[k], Site::unknown()).second) continue;
-      const std::optional<Place> place = place_of(frames.addresses[k]);
-      if (!place || without_lines_.contains(place->module)) continue;
-      // A shared library of Oriel's is no user's. Linked statically it is told by its files.
-      if (place->module == library && place->module.find(".so") != std::string::npos) continue;
-      by_module[place->module].push_back(k);
-      address[k] = place->address;
+  /// Looks up the addresses that are not known yet. They lie in one module.
+  void ask(const std::vector<Call>& calls) {
+    std::vector<void*> keys;
+    std::vector<std::uintptr_t> addresses;
+    for (const Call& call : calls) {
+      if (without_lines_.contains(call.place.module) || !known_.emplace(call.key, Site::unknown()).second) continue;
+      keys.push_back(call.key);
+      addresses.push_back(call.place.address);
     }
-    for (const auto& [module, places] : by_module) {
-      std::vector<std::uintptr_t> asked;
-      for (const std::size_t k : places) asked.push_back(address[k]);
-      read(frames, places, module, lines_of(module, asked));
-    }
+    if (!keys.empty()) read(keys, calls[0].place.module, lines_of(calls[0].place.module, addresses));
   }
 
-  void read(const CallFrames& frames, const std::vector<std::size_t>& places, const std::string& module,
-            const std::vector<std::string>& lines) {
+  void read(const std::vector<void*>& keys, const std::string& module, const std::vector<std::string>& lines) {
     bool any = false;
-    std::size_t next = 0;  // of places
+    std::size_t next = 0;  // of keys
     for (const std::string& line : lines) {
       if (line.starts_with("0x")) {
         ++next;
         continue;
       }
-      if (next == 0 || next > places.size()) return;
+      if (next == 0 || next > keys.size()) return;
       const std::size_t colon = line.rfind(':');
       if (colon == std::string::npos) continue;
       const std::string_view file = std::string_view(line).substr(0, colon);
       any = any || !file.starts_with("?");
       int number = 0;
       std::from_chars(line.data() + colon + 1, line.data() + line.size(), number);
-      Site& known = known_.at(frames.addresses[places[next - 1]]);
+      Site& known = known_.at(keys[next - 1]);
       if (known.file == nullptr && number > 0 && is_users(file))
         known = Site(Site::Kind::line, files_.emplace(file).first->c_str(), number);
     }

@@ -18,9 +18,10 @@ struct CallFrames {
   static CallFrames here() noexcept;
 };
 
-/// The innermost line that belongs neither to this library nor to the system's headers. Unknown for a program without
-/// debug information, where addr2line (of binutils) is not installed, and in setuid programs. The file's name is never
-/// freed. The first question about an address runs addr2line, which takes milliseconds. Thread safety: any thread.
+/// The line of the innermost call from outside of this library, headers of the system left out. Unknown if the program or
+/// library that made this call has no debug information, if addr2line (of binutils) is not installed, and in setuid
+/// programs. The file's name is never freed. The first question about an address runs addr2line, which takes
+/// milliseconds. Thread safety: any thread.
 Site user_line(const CallFrames& frames);
 
 }  // namespace oriel::base

@@ -8,6 +8,8 @@ using namespace oriel;
 using oriel::test::numbers;
 using oriel::test::with;
 
+oriel::Tensor longer_than_ten_plus_one(const oriel::Tensor& x);  // of lineless.cpp
+
 namespace {
 
 constexpr int kBranch = __LINE__ + 2;
@@ -53,4 +55,13 @@ TEST_CASE("so has a branch in a function that the callable calls, and a number m
   g(numbers({3}));
   REQUIRE(g.entries()[0].decisions.size() == 1);
   CHECK(g.entries()[0].decisions[0].find("x.size(0) == 3, " + here(decided)) == 0);
+}
+
+TEST_CASE("a branch in a library without debug information has no line, and not that of its caller") {
+  const auto f = function([](Tensor x) { return longer_than_ten_plus_one(x); }, with(Dynamic::yes));
+  f(numbers({12, 3}));
+  const FunctionEntry entry = f.entries()[0];
+  REQUIRE(entry.decisions.size() == 1);
+  CHECK(entry.decisions[0].find("x.size(0) > 10") == 0);
+  CHECK(entry.decisions[0].find("decided at") == std::string::npos);
 }

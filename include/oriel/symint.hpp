@@ -252,7 +252,11 @@ std::string to_string(SymBool condition);
 
 }  // namespace oriel
 
+namespace std {
+/// Hash of a size: equal sizes have equal hashes.
 template <>
-struct std::hash<oriel::SymInt> {
+struct hash<oriel::SymInt> {
+  /// Hash of `n`.
   std::size_t operator()(oriel::SymInt n) const;
 };
+}  // namespace std

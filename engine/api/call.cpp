@@ -35,13 +35,13 @@ namespace detail {
 
 Tensor Access::tensor(graph::NodePtr node) {
   bound(node);
-  return Tensor(Cell::storage(std::move(node)).detach());
+  return Tensor(Cell::make_storage(std::move(node)).detach());
 }
 
 Tensor Access::view(const Operand& x, graph::NodePtr number, Path path) {
   if (x.tensor_ == nullptr) return tensor(path(std::move(number)));
   if (runtime::tracing()) x.tensor_->cell_->check_traced("function");
-  CellPtr cell = Cell::place(CellPtr(x.tensor_->cell_), std::move(path));
+  CellPtr cell = Cell::make_place(CellPtr(x.tensor_->cell_), std::move(path));
   bound(cell->node());
   return Tensor(cell.detach());
 }

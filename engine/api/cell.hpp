@@ -20,6 +20,9 @@ using CellPtr = boost::intrusive_ptr<Cell>;
 /// The movements that make a view from a tensor.
 using Path = std::function<graph::NodePtr(graph::NodePtr)>;
 
+class Storage;
+class Place;
+
 /// Holds the node of the present elements. Nodes are immutable: a write replaces the storage's node by a new one. A
 /// place's node is made from the storage's node by the place's path. It is dropped when the storage is written, so that
 /// no stale view keeps old elements alive. Shape, dtype and device never change. Thread-safe, by a spin lock for each
@@ -27,9 +30,9 @@ using Path = std::function<graph::NodePtr(graph::NodePtr)>;
 class Cell {
  public:
   /// Makes a storage with these elements.
-  static CellPtr storage(graph::NodePtr contents);
+  static CellPtr make_storage(graph::NodePtr contents);
   /// Makes a place: the view path(of).
-  static CellPtr place(CellPtr of, Path path);
+  static CellPtr make_place(CellPtr of, Path path);
 
   const Shape& shape() const noexcept { return shape_; }
   DType dtype() const noexcept { return dtype_; }
@@ -37,23 +40,9 @@ class Cell {
 
   graph::NodePtr node();
   /// The storage; itself where this is one.
-  Cell* storage() noexcept { return root_; }
-  /// Of a place: the cell of which it is a view, and the movements from there. A storage has none.
-  const CellPtr& parent() const noexcept { return parent_; }
-  const Path& path() const noexcept { return path_; }
-  /// Puts other contents of the same shape, dtype and device into a storage.
-  void set_contents(graph::NodePtr contents);
-  /// What was stated of a size (oriel/captured.hpp).
-  struct SizeMark {
-    enum class Kind : std::uint8_t { fixed, dynamic, unbacked };
-    std::size_t axis = 0;
-    Kind kind = Kind::dynamic;
-    DynamicSize size = {};
-    Site site = Site::unknown();
-  };
-  /// Of a storage. A mark replaces an earlier one of the same axis.
-  void mark(SizeMark mark);
-  std::vector<SizeMark> marks() const;
+  Storage* storage() noexcept { return storage_; }
+  /// This cell as a place; null if it is a storage.
+  Place* place() noexcept;
   /// Throws ArgumentError where this thread traces a captured function that this cell does not belong to: it was not
   /// passed. A storage without elements belongs to all.
   void check_traced(std::string_view operation) const;
@@ -64,38 +53,90 @@ class Cell {
   friend void intrusive_ptr_add_ref(Cell* cell) noexcept;
   friend void intrusive_ptr_release(Cell* cell) noexcept;
 
- private:
-  Cell(const graph::Node& like, CellPtr parent, Path path);
-  ~Cell();
+ protected:
+  Cell(const graph::Node& like, Storage* storage);
+  ~Cell() = default;
+  /// A node, and how often the storage had been written when it was made.
   struct Seen {
     graph::NodePtr node;
     std::uint64_t version;
   };
   Seen look();
-  bool replace(graph::NodePtr contents, std::uint64_t version);
-  void keep(graph::NodePtr made);  // precondition: the storage's lock is held, and this is a place without a node
-  void unlink() noexcept;          // precondition: the storage's lock is held
-  /// The view of this place over the storage's row-major elements.
-  ShapeTracker map() const;
-  void flatten();
+
+ private:
+  friend class Storage;
+  friend class Place;
 
   std::atomic<std::uint32_t> references_{0};
   const Shape shape_;
   const DType dtype_;
   const Device device_;
-  CellPtr parent_;             // of a place: the cell of which it is a view
-  Cell* root_;                 // the storage; a storage points to itself
-  Path path_;                  // the movements from the parent
-  int depth_ = 0;              // places between this one and the storage
-  const std::uint64_t trace_;  // of a storage: the trace (runtime/trace.hpp) that made it, or 0
-
-  // Guarded by the storage's spin lock.
-  graph::NodePtr node_;        // null in a place whose node has not been made yet
-  std::uint64_t version_ = 0;  // of a storage: the number of writes
-  Cell* places_ = nullptr;     // of a storage: list of its places that have a node, linked by next_ and previous_
-  Cell* next_ = nullptr;
-  Cell* previous_ = nullptr;
-  std::shared_ptr<const std::vector<SizeMark>> marks_;  // of a storage; null for none
+  Storage* const storage_;
+  graph::NodePtr node_;  // guarded by the storage's spin lock; null in a place whose node has not been made yet
 };
+
+/// A cell that holds elements.
+class Storage : public Cell {
+ public:
+  /// What was stated of a size (oriel/captured.hpp).
+  struct SizeMark {
+    enum class Kind : std::uint8_t { fixed, dynamic, unbacked };
+    std::size_t axis = 0;
+    Kind kind = Kind::dynamic;
+    DynamicSize size = {};
+    Site site = Site::unknown();
+  };
+
+  explicit Storage(graph::NodePtr contents);
+  /// Puts other contents of the same shape, dtype and device in here.
+  void set_contents(graph::NodePtr contents);
+  /// Keeps a mark in place of an earlier one of the same axis.
+  void mark(SizeMark mark);
+  std::vector<SizeMark> marks() const;
+
+ private:
+  friend class Cell;
+  friend class Place;
+  bool replace(graph::NodePtr contents, std::uint64_t version);
+
+  const std::uint64_t trace_;  // the trace (runtime/trace.hpp) that made it, or 0
+
+  // Guarded by the spin lock.
+  std::uint64_t version_ = 0;  // the number of writes
+  Place* places_ = nullptr;    // list of its places that have a node, linked by next_ and previous_
+  std::shared_ptr<const std::vector<SizeMark>> marks_;  // null for none
+};
+
+/// A cell that is a view of another one.
+class Place : public Cell {
+ public:
+  /// `like` is a node with this view's shape, dtype and device.
+  Place(const graph::Node& like, CellPtr parent, Path path);
+  ~Place();
+  /// The cell of which this is a view, and the movements from there.
+  const CellPtr& parent() const noexcept { return parent_; }
+  const Path& path() const noexcept { return path_; }
+  /// This view of a node that stands for the storage.
+  graph::NodePtr over(graph::NodePtr storage) const;
+
+ private:
+  friend class Cell;
+  friend class Storage;
+  Seen look();
+  void keep(graph::NodePtr made);  // precondition: the storage's lock is held, and there is no node yet
+  /// The view of this place over the storage's row-major elements.
+  ShapeTracker map() const;
+  void flatten();
+
+  CellPtr parent_;
+  Path path_;
+  int depth_;  // places between this one and the storage, this one included
+
+  // Of the storage's list; guarded by its spin lock.
+  Place* next_ = nullptr;
+  Place* previous_ = nullptr;
+};
+
+inline Place* Cell::place() noexcept { return storage_ == this ? nullptr : static_cast<Place*>(this); }
 
 }  // namespace oriel::detail

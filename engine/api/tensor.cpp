@@ -30,7 +30,7 @@ namespace {
 // elements, so it cannot be written.
 detail::Cell* empty_cell() {
   static detail::Cell* cell =
-      detail::Cell::storage(graph::constant(graph::Scalar::of_int(DType::float32, 0), {0})).detach();
+      detail::Cell::make_storage(graph::constant(graph::Scalar::of_int(DType::float32, 0), {0})).detach();
   return cell;
 }
 

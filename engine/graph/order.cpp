@@ -15,7 +15,14 @@ void Order::clear() {
   work_ = 0;
 }
 
-void Order::add(const Met& met) {
+void MetNodes::clear() {
+  met_.clear();
+  if (numbers_.empty()) return;
+  shared_ = Numbering();
+  numbers_.clear();
+}
+
+void MetNodes::add(const Met& met) {
   const std::size_t number = met_.size();
   met_.push_back(met);
   if (number < kFew) return;
@@ -29,7 +36,7 @@ void Order::add(const Met& met) {
   put(number);
 }
 
-std::int32_t Order::find_shared(const Node* node) const noexcept {
+std::int32_t MetNodes::find_shared(const Node* node) const noexcept {
   if (met_.size() > kFew) {
     const std::int32_t place = shared_.find(node);
     return place < 0 ? -1 : numbers_[static_cast<std::size_t>(place)];
@@ -59,10 +66,6 @@ std::uint64_t Order::build(std::span<const NodePtr> roots, std::uint64_t work) {
     claimed_.clear();
     work_ = work;
   }
-  if (!numbers_.empty()) {
-    shared_ = Numbering();
-    numbers_.clear();
-  }
   met_.clear();
   sources_.clear();
   roots_.clear();
@@ -84,8 +87,8 @@ std::uint64_t Order::build(std::span<const NodePtr> roots, std::uint64_t work) {
       stack_.pop_back();
       const auto number = static_cast<std::int32_t>(met_.size());
       const std::size_t own = finished_.size() - done.count;
-      add({done.node, static_cast<std::uint32_t>(sources_.size()), static_cast<std::uint16_t>(done.count), false,
-           !done.shared});
+      met_.add({done.node, static_cast<std::uint32_t>(sources_.size()), static_cast<std::uint16_t>(done.count), false,
+                !done.shared});
       for (std::size_t k = own; k < finished_.size(); ++k) sources_.push_back(finished_[k]);
       finished_.resize(own);
       finished_.push_back(number);
@@ -100,7 +103,7 @@ std::uint64_t Order::build(std::span<const NodePtr> roots, std::uint64_t work) {
 std::uint64_t Order::meet(const Node* node, std::uint64_t work) {
   std::uint64_t owner = node->claim.load(std::memory_order_acquire);
   if (owner != work || node->realized()) {
-    if (const std::int32_t number = find_shared(node); number >= 0) {
+    if (const std::int32_t number = met_.find_shared(node); number >= 0) {
       finished_.push_back(number);
       return 0;
     }
@@ -132,7 +135,7 @@ std::uint64_t Order::meet(const Node* node, std::uint64_t work) {
 
 void Order::add_leaf(const Node* node, bool in_memory) {
   finished_.push_back(static_cast<std::int32_t>(met_.size()));
-  add({node, static_cast<std::uint32_t>(sources_.size()), 0, in_memory, false});
+  met_.add({node, static_cast<std::uint32_t>(sources_.size()), 0, in_memory, false});
 }
 
 std::uint64_t Order::meet_shared(const Node* node, std::uint64_t owner) {

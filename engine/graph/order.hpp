@@ -1,6 +1,7 @@
 // The pending work below some nodes, numbered. Planning reads this instead of the graph.
 #pragma once
 
+#include <concepts>
 #include <cstdint>
 #include <deque>
 #include <span>
@@ -10,6 +11,36 @@
 #include "graph/walk.hpp"
 
 namespace oriel::graph {
+
+/// A node as an Order met it.
+struct Met {
+  const Node* node;
+  std::uint32_t first_source;  // index into the Order's list of sources
+  std::uint16_t sources;
+  bool in_memory;
+  bool claimed;  // the node holds its own number
+};
+
+/// The nodes of an Order by number, and the numbers of those which hold none themselves.
+class MetNodes {
+ public:
+  std::size_t size() const noexcept { return met_.size(); }
+  template <std::integral Number>
+  const Met& operator[](Number i) const noexcept {
+    return met_[static_cast<std::size_t>(i)];
+  }
+  void add(const Met& met);
+  /// The number of a node that is not claimed, or -1.
+  std::int32_t find_shared(const Node* node) const noexcept;
+  void clear();
+
+ private:
+  static constexpr std::size_t kFew = 16;  // among this many nodes a number is found by looking at each
+
+  std::vector<Met> met_;
+  Numbering shared_;                   // nodes that are not claimed; used once there are more than kFew nodes
+  std::vector<std::int32_t> numbers_;  // the numbers of those nodes
+};
 
 /// Every node that some roots need, once, after its sources; sources and roots in their order. A node keeps the state
 /// in which it was met: a pending node stays pending here, with the sources that it had, even if another thread
@@ -29,38 +60,35 @@ class Order {
   std::uint64_t build(std::span<const NodePtr> roots, std::uint64_t work);
   static constexpr std::uint64_t kAgain = 2;  // not a number of work: these are odd
 
+  // Nodes are named by their numbers, which are indices or, in lists of sources and roots, int32.
   std::size_t size() const noexcept { return met_.size(); }
-  const Node& operator[](std::size_t i) const noexcept { return *met_[i].node; }
-  const Node& operator[](std::int32_t i) const noexcept { return *at(i).node; }
+  template <std::integral Number>
+  const Node& operator[](Number i) const noexcept {
+    return *met_[i].node;
+  }
   /// Was the node in memory when it was met? Then it is a leaf here.
-  bool in_memory(std::size_t i) const noexcept { return met_[i].in_memory; }
-  bool in_memory(std::int32_t i) const noexcept { return at(i).in_memory; }
+  template <std::integral Number>
+  bool in_memory(Number i) const noexcept {
+    return met_[i].in_memory;
+  }
   /// The sources of a node; none if the node is in memory.
-  std::span<const std::int32_t> sources(std::size_t i) const noexcept {
+  template <std::integral Number>
+  std::span<const std::int32_t> sources(Number i) const noexcept {
     return {sources_.data() + met_[i].first_source, met_[i].sources};
   }
-  std::span<const std::int32_t> sources(std::int32_t i) const noexcept { return sources(static_cast<std::size_t>(i)); }
   /// The sources of all nodes.
   std::span<const std::int32_t> all_sources() const noexcept { return sources_; }
   std::span<const std::int32_t> roots() const noexcept { return roots_; }
   /// Is it a pending number, or positions? These are evaluated wherever they are read.
-  bool movable(std::size_t i) const noexcept {
+  template <std::integral Number>
+  bool movable(Number i) const noexcept {
     return !met_[i].in_memory && (met_[i].node->op == Op::Const || met_[i].node->op == Op::Iota);
   }
-  bool movable(std::int32_t i) const noexcept { return movable(static_cast<std::size_t>(i)); }
 
   /// Releases all nodes. Everything known about them is gone.
   void clear();
 
  private:
-  struct Met {
-    const Node* node;
-    std::uint32_t first_source;  // index into sources_
-    std::uint16_t sources;
-    bool in_memory;
-    bool claimed;  // the node holds its own number
-  };
-  static constexpr std::size_t kFew = 16;  // among this many nodes a number is found by looking at each
   struct Pending {
     const Node* node;
     const NodePtr* sources;
@@ -74,20 +102,14 @@ class Order {
   std::uint64_t meet(const Node* node, std::uint64_t work);
   std::uint64_t meet_shared(const Node* node, std::uint64_t owner);
   void add_leaf(const Node* node, bool in_memory);
-  const Met& at(std::int32_t i) const noexcept { return met_[static_cast<std::size_t>(i)]; }
-  void add(const Met& met);
-  /// The number of a node that this work has not claimed, or -1.
-  std::int32_t find_shared(const Node* node) const noexcept;
 
-  std::vector<Met> met_;
+  MetNodes met_;
   std::vector<std::int32_t> sources_;
   std::vector<std::int32_t> roots_;
 
-  std::uint64_t work_ = 0;             // the work of the last build
-  std::vector<const Node*> claimed_;   // nodes claimed in that build
-  Numbering shared_;                   // nodes that are not claimed; used once there are more than kFew nodes
-  std::vector<std::int32_t> numbers_;  // the numbers of those nodes
-  std::deque<Node::Sources> kept_;     // copied sources of shared pending nodes
+  std::uint64_t work_ = 0;            // the work of the last build
+  std::vector<const Node*> claimed_;  // nodes claimed in that build
+  std::deque<Node::Sources> kept_;    // copied sources of shared pending nodes
   std::vector<Pending> stack_;
   std::vector<std::int32_t> finished_;  // numbers of finished sources whose readers are still on the stack
 };

@@ -1,10 +1,9 @@
 #include "schedule/arena.hpp"
 
 #include <algorithm>
-#include <bit>
+#include <unordered_map>
 #include <utility>
 
-#include "base/hash.hpp"
 #include "graph/build.hpp"
 #include "graph/layout.hpp"
 #include "oriel/error.hpp"
@@ -12,112 +11,70 @@
 
 namespace oriel::schedule {
 
-using base::mix;
 using graph::Node;
 using graph::NodePtr;
 using graph::Op;
 
-namespace {
-
-bool shape_is_told_by_sources(const Entry& e) { return graph::is_elementwise(e.op) || graph::is_reduce(e.op); }
-
-std::uint64_t hash_arg(const Entry& e) noexcept {
-  struct Visitor {
-    std::uint64_t operator()(std::monostate) const { return 1; }
-    std::uint64_t operator()(const graph::Scalar& s) const { return mix(2, static_cast<std::uint64_t>(s.i)); }
-    std::uint64_t operator()(const Ints& ints) const { return hash_value(ints); }
-    std::uint64_t operator()(const std::shared_ptr<const Ranges>& ranges) const {
-      std::uint64_t h = 3;
-      for (const Range& r : *ranges) h = mix(mix(h, std::hash<SymInt>()(r.lo)), std::hash<SymInt>()(r.hi));
-      return h;
-    }
-    std::uint64_t operator()(const std::shared_ptr<const View>& view) const { return hash_value(*view); }
-    std::uint64_t operator()(const std::shared_ptr<const ShapeTracker>& map) const { return hash_value(*map); }
-    std::uint64_t operator()(const mem::BufferPtr& b) const { return reinterpret_cast<std::uintptr_t>(b.get()); }
-  };
-  if (e.op == Op::Buffer) return reinterpret_cast<std::uintptr_t>(e.buffer().get());
-  if (e.op == Op::Format) return e.strides == nullptr ? 0 : hash_value(*e.strides);
-  if (e.parameter >= 0) return static_cast<std::uint64_t>(e.parameter) + 7;
-  return std::visit(Visitor{}, e.node->arg);
-}
-
-std::uint64_t hash_entry(const Entry& e) noexcept {
-  std::uint64_t h = mix(static_cast<std::uint64_t>(e.op), static_cast<std::uint64_t>(e.dtype));
-  for (int k = 0; k < e.arity; ++k) h = mix(h, static_cast<std::uint64_t>(e.source[k]));
-  if (!shape_is_told_by_sources(e)) h = mix(h, hash_value(e.shape()));
-  if (e.device)
-    h = mix(h, static_cast<std::uint64_t>(e.device->context) << 16 | static_cast<std::uint64_t>(e.device->kind) << 8 |
-                   e.device->index);
-  return mix(h, hash_arg(e));
-}
-
-bool equal_args(const Entry& a, const Entry& b) {
-  if (a.op == Op::Buffer) return a.buffer() == b.buffer();
-  if (a.op == Op::Format) return true;  // the node is the root's, whatever it is; the strides say all
-  if (a.parameter != b.parameter) return false;
-  if (a.parameter >= 0) return true;
-  if (a.node->arg.index() != b.node->arg.index()) return false;
-  if (const auto* ra = std::get_if<std::shared_ptr<const Ranges>>(&a.node->arg))
-    return **ra == **std::get_if<std::shared_ptr<const Ranges>>(&b.node->arg);
-  if (a.op == Op::Assign) {
-    if (a.home != b.home || (a.where() == nullptr) != (b.where() == nullptr)) return false;
-    return a.where() == nullptr || *a.where() == *b.where();
+/// Takes the nodes of an Order into an arena, sources first.
+class Arena::Intake {
+ public:
+  Intake(Arena& arena, const graph::Order& order, const Parameters& parameters)
+      : arena_(arena), order_(order), entry_of_(order.size(), kNone) {
+    // A negative mark: not yet entered, but known as a parameter.
+    for (const auto& [number, parameter] : parameters) entry_of_[static_cast<std::size_t>(number)] = -2 - parameter;
   }
-  if (const auto* va = std::get_if<std::shared_ptr<const View>>(&a.node->arg))
-    return **va == **std::get_if<std::shared_ptr<const View>>(&b.node->arg);
-  return a.node->arg == b.node->arg;
-}
+  void add_all();
+  EntryId add_root(const Node& root, EntryId value);
+  EntryId entry_of(std::int32_t number) const { return entry_of_[static_cast<std::size_t>(number)]; }
 
-bool same_strides(const Ints* a, const Ints* b) { return a == b || (a != nullptr && b != nullptr && *a == *b); }
+ private:
+  EntryId add_write(Entry entry, std::int32_t number, bool root);
+  EntryId source_of(const Node& node, std::int32_t source);
 
-bool equal_entries(const Entry& a, const Entry& b) {
-  return same_strides(a.strides, b.strides) && a.op == b.op && a.dtype == b.dtype && a.device == b.device &&
-         std::equal(a.source, a.source + 3, b.source) && equal_args(a, b) &&
-         (shape_is_told_by_sources(a) || a.shape() == b.shape());
-}
-
-}  // namespace
+  Arena& arena_;
+  const graph::Order& order_;
+  std::vector<EntryId> entry_of_;                     // by number
+  std::unordered_map<std::int32_t, EntryId> writes_;  // those that are entries, by number
+};
 
 Arena::Arena(std::span<const NodePtr> roots, const graph::Order& order, const Parameters& parameters)
-    : order_(&order), entry_of_(order.size(), kNone) {
-  // A negative mark: not yet entered, but known as a parameter.
-  for (const auto& [number, parameter] : parameters) entry_of_[static_cast<std::size_t>(number)] = -2 - parameter;
+    : entries_(order.size()) {
   if (!roots.empty()) home_ = roots.front()->device;
   rules_off_ = schedule::rules_off(home_.context);
-  entries_.reserve(order.size());
-  table_.assign(std::bit_ceil(std::max<std::size_t>(64, 2 * (order.size() + 1))), kNone);
-  std::vector<bool> root(order.size());
-  for (const std::int32_t r : order.roots()) root[static_cast<std::size_t>(r)] = true;
-  for (std::size_t i = 0; i < order.size(); ++i) {
-    const Node& n = order[i];
+  Intake intake(*this, order, parameters);
+  intake.add_all();
+  for (std::size_t r = 0; r < roots.size(); ++r)
+    roots_.push_back(intake.add_root(*roots[r], intake.entry_of(order.roots()[r])));
+}
+
+void Arena::Intake::add_all() {
+  std::vector<bool> root(order_.size());
+  for (const std::int32_t r : order_.roots()) root[static_cast<std::size_t>(r)] = true;
+  for (std::size_t i = 0; i < order_.size(); ++i) {
+    const Node& n = order_[i];
     Entry e;
     e.node = &n;
-    e.op = order.in_memory(i) ? Op::Buffer : n.op;
+    e.op = order_.in_memory(i) ? Op::Buffer : n.op;
     e.dtype = n.dtype;
-    if (!order.movable(i)) e.device = n.device;
+    if (!order_.movable(i)) e.device = n.device;
     if (e.op == Op::Buffer || e.op == Op::Assign) e.strides = graph::memory_strides(n);
     if (entry_of_[i] < kNone) e.parameter = -2 - entry_of_[i];
-    const std::span<const std::int32_t> sources = order.sources(i);
+    const std::span<const std::int32_t> sources = order_.sources(i);
     e.arity = static_cast<std::uint8_t>(sources.size());
     for (std::size_t k = 0; k < sources.size(); ++k) e.source[k] = source_of(n, sources[k]);
     entry_of_[i] = e.op == Op::Assign   ? add_write(e, static_cast<std::int32_t>(i), root[i])
                    : e.op == Op::Format ? e.source[0]
-                                        : add(e);
+                                        : arena_.add(e);
   }
-  for (std::size_t r = 0; r < roots.size(); ++r)
-    roots_.push_back(add_root(*roots[r], entry_of_[static_cast<std::size_t>(order.roots()[r])]));
-  order_ = nullptr;
-  entry_of_ = {};
-  writes_ = {};
 }
 
 // A root is stored as its layout says. What is stored in another order than that stands above what is computed, so that
 // values which differ in nothing else are computed once.
-EntryId Arena::add_root(const Node& root, EntryId value) {
-  if (!(*this)[value].device && root.device != home_) value = placed(value, root.device);
+EntryId Arena::Intake::add_root(const Node& root, EntryId value) {
+  if (!arena_[value].device && root.device != arena_.home_) value = arena_.placed(value, root.device);
   const Ints* strides = graph::memory_strides(root);
-  const Op op = (*this)[value].op;
-  const Ints* stored = op == Op::Assign || op == Op::Copy ? (*this)[value].strides : nullptr;
+  const Op op = arena_[value].op;
+  const Ints* stored = op == Op::Assign || op == Op::Copy ? arena_[value].strides : nullptr;
   if (same_strides(strides, stored)) return value;
   Entry e;
   e.node = &root;
@@ -126,45 +83,45 @@ EntryId Arena::add_root(const Node& root, EntryId value) {
   e.arity = 1;
   e.source[0] = value;
   e.strides = strides;
-  e.device = (*this)[value].device;
-  return join(e);
+  e.device = arena_[value].device;
+  return arena_.entries_.join(e);
 }
 
 // A number that was put into memory as a result of its own is a number to whoever reads it on another device.
-EntryId Arena::source_of(const Node& node, std::int32_t source) {
-  const Node& s = (*order_)[source];
+EntryId Arena::Intake::source_of(const Node& node, std::int32_t source) {
+  const Node& s = order_[source];
   const bool number = s.op == Op::Const || s.op == Op::Iota;
-  if (!number || !order_->in_memory(source) || s.device == node.device || node.op == Op::Copy)
+  if (!number || !order_.in_memory(source) || s.device == node.device || node.op == Op::Copy)
     return entry_of_[static_cast<std::size_t>(source)];
   Entry e;
   e.node = &s;
   e.op = s.op;
   e.dtype = s.dtype;
-  return join(e);
+  return arena_.entries_.join(e);
 }
 
 // What stands for itself wherever it is read, as a value that is stored on this device.
 EntryId Arena::placed(EntryId id, Device device) {
   Entry e = (*this)[id];
   e.device = device;
-  return join(e);
+  return entries_.join(e);
 }
 
 // Writes of all are passed over on the way down to the memory: nobody asked for what they gave.
-EntryId Arena::add_write(Entry entry, std::int32_t number, bool root) {
+EntryId Arena::Intake::add_write(Entry entry, std::int32_t number, bool root) {
   const bool all = entry.where() == nullptr;
   if (all && !root) return entry.source[1];
-  std::int32_t below = order_->sources(number)[0];
-  while (!order_->in_memory(below) && (*order_)[below].op == Op::Assign && !writes_.contains(below))
-    below = order_->sources(below)[0];
-  if (order_->in_memory(below))
+  std::int32_t below = order_.sources(number)[0];
+  while (!order_.in_memory(below) && order_[below].op == Op::Assign && !writes_.contains(below))
+    below = order_.sources(below)[0];
+  if (order_.in_memory(below))
     entry.home = entry_of_[static_cast<std::size_t>(below)];
   else if (const auto kept = writes_.find(below); kept != writes_.end())
     entry.home = kept->second;
   // A write lies as its target does. Only where a rule has put another value in the target's place may they differ.
-  if (entry.home != kNone && !same_strides((*this)[entry.home].strides, entry.strides)) entry.home = kNone;
+  if (entry.home != kNone && !same_strides(arena_[entry.home].strides, entry.strides)) entry.home = kNone;
   if (all && entry.home == kNone) return entry.source[1];
-  return writes_[number] = join(entry);
+  return writes_[number] = arena_.entries_.join(entry);
 }
 
 EntryId Arena::add(Entry entry) {
@@ -186,7 +143,7 @@ EntryId Arena::add(Entry entry) {
       ordered.arity = 1;
       ordered.source[0] = source;
       ordered.strides = nullptr;
-      source = join(ordered);
+      source = entries_.join(ordered);
     }
   }
   if (graph::is_movement(entry.op)) entry.movements = (*this)[entry.source[0]].movements + 1;
@@ -200,39 +157,21 @@ EntryId Arena::add(Entry entry) {
     if (auto replaced = rule.apply(*this, entry)) {
       --depth_;
       making_ = outer;
-      auto it = std::find_if(fired_.begin(), fired_.end(), [&](const auto& f) { return f.first == rule.name; });
-      if (it == fired_.end())
-        fired_.emplace_back(std::string(rule.name), 1);
-      else
-        ++it->second;
+      count(rule);
       return *replaced;
     }
   }
   --depth_;
   making_ = outer;
-  return join(entry);
+  return entries_.join(entry);
 }
 
-EntryId Arena::join(const Entry& entry) {
-  if (2 * (entries_.size() + 1) > table_.size()) grow_table();
-  const std::size_t mask = table_.size() - 1;
-  std::size_t slot = hash_entry(entry) & mask;
-  for (++probes_; table_[slot] != kNone; slot = (slot + 1) & mask, ++probes_) {
-    if (equal_entries((*this)[table_[slot]], entry)) return table_[slot];
-  }
-  table_[slot] = static_cast<EntryId>(entries_.size());
-  entries_.push_back(entry);
-  return table_[slot];
-}
-
-void Arena::grow_table() {
-  table_.assign(table_.size() * 4, kNone);
-  const std::size_t mask = table_.size() - 1;
-  for (std::size_t i = 0; i < entries_.size(); ++i) {
-    std::size_t slot = hash_entry(entries_[i]) & mask;
-    while (table_[slot] != kNone) slot = (slot + 1) & mask;
-    table_[slot] = static_cast<EntryId>(i);
-  }
+void Arena::count(const Rule& rule) {
+  const auto it = std::find_if(fired_.begin(), fired_.end(), [&](const auto& f) { return f.first == rule.name; });
+  if (it == fired_.end())
+    fired_.emplace_back(std::string(rule.name), 1);
+  else
+    ++it->second;
 }
 
 EntryId Arena::make(Op op, DType dtype, const Shape& shape, graph::Arg arg, std::span<const EntryId> sources) {

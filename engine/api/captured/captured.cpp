@@ -116,11 +116,11 @@ std::vector<api::SizeChoice> choose_sizes(const Captured& captured, const Captur
     }
     choice.place = names[k].kind == api::FactName::Kind::place;
     const bool markable = names[k].kind == api::FactName::Kind::size;
-    for (const Cell::SizeMark& mark : Access::cell(*arguments.tensors[names[k].tensor]).storage()->marks()) {
+    for (const detail::Storage::SizeMark& mark : Access::cell(*arguments.tensors[names[k].tensor]).storage()->marks()) {
       if (!markable) break;
       if (mark.axis != names[k].axis) continue;
-      symbolic = mark.kind != Cell::SizeMark::Kind::fixed;
-      if (mark.kind == Cell::SizeMark::Kind::unbacked) choice.policy = SizePolicy::unbacked;
+      symbolic = mark.kind != detail::Storage::SizeMark::Kind::fixed;
+      if (mark.kind == detail::Storage::SizeMark::Kind::unbacked) choice.policy = SizePolicy::unbacked;
       choice.marked = symbolic;
       choice.mark = mark.size;
       if (symbolic) choice.origin = mark.site;

@@ -40,10 +40,11 @@ class References {
     for (const graph::NodePtr& result : results) ++meet(result.get());
     for (const std::int32_t r : order.roots()) meet(&order[r]);
     for (const Tensor& tensor : known) {
-      for (detail::Cell* cell = &Access::cell(tensor);; cell = cell->parent().get()) {
+      for (detail::Cell* cell = &Access::cell(tensor); cell != nullptr;) {
         const Node* node = cell->node().get();
         if (cells_.insert(cell).second) ++meet(node);
-        if (!cell->parent()) break;
+        const detail::Place* const place = cell->place();
+        cell = place != nullptr ? place->parent().get() : nullptr;
       }
     }
     while (!waiting_.empty()) {

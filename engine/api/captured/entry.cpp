@@ -199,8 +199,9 @@ void CapturedEntry::run(const CapturedInputs& given, const Facts& call_facts, co
 
 void CapturedEntry::finish(Call& call, const CapturedPlan& last, detail::CapturedResults& out) const {
   InlineVector<CellPtr, 4> storages;
-  for (const CapturedValue& value : fresh) storages.push_back(Cell::storage(call.node(value)));
-  for (const Write& write : writes) call.given.storages[write.storage].cell->set_contents(call.node(write.value));
+  for (const CapturedValue& value : fresh) storages.push_back(Cell::make_storage(call.node(value)));
+  for (const Write& write : writes)
+    call.given.storages[write.storage].cell->storage()->set_contents(call.node(write.value));
   for (std::size_t r = 0; r < results.size(); ++r) {
     const CapturedResult& result = results[r];
     const std::vector<detail::Path>& paths = last.paths[r];
@@ -212,7 +213,7 @@ void CapturedEntry::finish(Call& call, const CapturedPlan& last, detail::Capture
                    : result.kind == CapturedResult::Kind::input
                        ? CellPtr(call.given.storages[result.index].cell)
                        : CellPtr(&Access::cell(*call.arguments.tensors[result.index]));
-    for (const detail::Path& path : paths) cell = Cell::place(std::move(cell), path);
+    for (const detail::Path& path : paths) cell = Cell::make_place(std::move(cell), path);
     out.tensors.push_back(Access::naming(std::move(cell)));
   }
   out.like = like;

@@ -219,7 +219,7 @@ void say_movement(const Node& n, const Shape& below, std::size_t tensor, Sink& s
   if constexpr (Sink::kBuilds) sink.movement(n, below);
 }
 
-Movements movements_of(Cell& place, const graph::NodePtr& storage) {
+Movements movements_of(detail::Place& place, const graph::NodePtr& storage) {
   Movements out;
   if (find_movements(place.node(), storage.get(), out)) return out;
   // Apply the movements again to a placeholder, whose memory nobody reads.
@@ -227,11 +227,7 @@ Movements movements_of(Cell& place, const graph::NodePtr& storage) {
   const std::int64_t bytes = numel(storage->shape).value() * static_cast<std::int64_t>(itemsize(storage->dtype));
   const graph::NodePtr stand_in =
       graph::realized_node(graph::realized_kind(*storage), runtime::memoryless(storage->device, bytes));
-  std::vector<const Cell*> places;
-  for (const Cell* cell = &place; cell->parent(); cell = cell->parent().get()) places.push_back(cell);
-  graph::NodePtr node = stand_in;
-  for (std::size_t k = places.size(); k-- > 0;) node = places[k]->path()(std::move(node));
-  if (!find_movements(std::move(node), stand_in.get(), out))
+  if (!find_movements(place.over(stand_in), stand_in.get(), out))
     throw InternalError("function", "a view does not lead to its storage");
   return out;
 }
@@ -268,10 +264,11 @@ void say_tensor(std::size_t k, Cell& cell, std::int64_t storage, bool first, con
   sink(storage, Kind::storage, "", k);
   if (first) {
     runtime::check_present(*node);
-    say_storage(*node, k, cell.parent() != nullptr, sink);
+    say_storage(*node, k, cell.place() != nullptr, sink);
   }
-  if (!cell.parent()) return sink(0, Kind::integer, ".movements", k);
-  const Movements movements = movements_of(cell, node);
+  detail::Place* const place = cell.place();
+  if (place == nullptr) return sink(0, Kind::integer, ".movements", k);
+  const Movements movements = movements_of(*place, node);
   sink(static_cast<std::int64_t>(movements.size()), Kind::integer, ".movements", k);
   const Shape* below = &node->shape;
   for (std::size_t m = movements.size(); m-- > 0; below = &movements[m]->shape)
@@ -395,7 +392,7 @@ std::vector<std::string> describe_inputs(const CapturedArguments& arguments, con
   std::vector<std::string> lines;
   for (std::size_t k = 0; k < arguments.tensors.size(); ++k) {
     const Tensor& x = *arguments.tensors[k];
-    const bool viewed = Access::cell(x).parent() != nullptr;
+    const bool viewed = Access::cell(x).place() != nullptr;
     const Shape* const shape = symbolic(k);
     std::string line = fmt::format("{}: {} {} on {}", names.tensors[k], name(x.dtype()),
                                    to_string(shape != nullptr ? *shape : x.shape()), x.device().str());

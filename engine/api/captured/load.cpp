@@ -79,7 +79,7 @@ void LoadedCall::read_storages(SavedReader& reader) {
     const Device device = reader.device();
     const graph::RealizedKind kind = reader.realized_kind();
     const SymInt size = numel(kind.shape) * static_cast<std::int64_t>(itemsize(kind.dtype));
-    storages.push_back(Cell::storage(graph::realized_node(kind, runtime::memoryless(device, size.value()))));
+    storages.push_back(Cell::make_storage(graph::realized_node(kind, runtime::memoryless(device, size.value()))));
   }
 }
 
@@ -94,7 +94,8 @@ void LoadedCall::read_tensors(SavedReader& reader) {
     if (!viewed && !movements.empty()) reader.bytes().fail("is damaged: a storage is moved");
     origin.tensors.push_back({k, {}, viewed});
     origin.names.tensors.emplace_back(reader.word());
-    tensors.push_back(Access::naming(viewed ? Cell::place(storages[k], path_of(std::move(movements))) : storages[k]));
+    tensors.push_back(
+        Access::naming(viewed ? Cell::make_place(storages[k], path_of(std::move(movements))) : storages[k]));
   }
   if (met != storages.size()) reader.bytes().fail("is damaged: no argument names a storage");
 }
@@ -141,7 +142,7 @@ class ReplayTracer final : public detail::TracerBase {
     if (symbols_ == nullptr) check_contents(contents, fresh);
     nodes.clear();  // an entry may not hold values that nothing needs
     for (std::size_t k = 0; k < storages.size(); ++k)
-      if (contents[k]) storages[k]->set_contents(contents[k]);
+      if (contents[k]) storages[k]->storage()->set_contents(contents[k]);
     read_results(tensors, storages, fresh, results);
     set_environment(nullptr);
     return signature_.like(call_.origin.form.values, results.tensors.size());
@@ -298,7 +299,7 @@ class ReplayTracer final : public detail::TracerBase {
 
   std::vector<CellPtr> read_fresh(const std::vector<NodePtr>& nodes) const {
     std::vector<CellPtr> fresh;
-    for (std::size_t n = reader_.bytes().count(4); n > 0; --n) fresh.push_back(Cell::storage(read_node(nodes)));
+    for (std::size_t n = reader_.bytes().count(4); n > 0; --n) fresh.push_back(Cell::make_storage(read_node(nodes)));
     return fresh;
   }
 
@@ -316,7 +317,7 @@ class ReplayTracer final : public detail::TracerBase {
       }
       std::vector<NodePtr> movements = reader_.movements(cell->shape());
       if (!movements.empty() && symbols_ == nullptr) check_loaded({&movements.back(), 1});
-      if (!movements.empty()) cell = Cell::place(std::move(cell), path_of(std::move(movements)));
+      if (!movements.empty()) cell = Cell::make_place(std::move(cell), path_of(std::move(movements)));
       results.tensors.push_back(Access::naming(std::move(cell)));
     }
   }

@@ -13,16 +13,13 @@ using graph::NodePtr;
 namespace {
 
 /// The movements from a cell's storage to the cell, over a stand-in for the storage, so that no elements are kept.
-std::vector<NodePtr> movements_from(Cell& place, const CapturedOrigin::Storage& storage) {
+std::vector<NodePtr> movements_from(Cell& cell, const CapturedOrigin::Storage& storage) {
   const std::int64_t bytes =
       numel(storage.kind.shape).value() * static_cast<std::int64_t>(itemsize(storage.kind.dtype));
   const NodePtr stand_in = graph::realized_node(storage.kind, runtime::memoryless(storage.device, bytes));
-  std::vector<const Cell*> places;
-  for (const Cell* cell = &place; cell->parent(); cell = cell->parent().get()) places.push_back(cell);
-  NodePtr node = stand_in;
-  for (std::size_t k = places.size(); k-- > 0;) node = places[k]->path()(std::move(node));
+  const detail::Place* const place = cell.place();
   Movements found;
-  if (!find_movements(std::move(node), stand_in.get(), found))
+  if (!find_movements(place != nullptr ? place->over(stand_in) : stand_in, stand_in.get(), found))
     throw InternalError("function", "a view does not lead to its storage");
   return {found.rbegin(), found.rend()};
 }
@@ -38,7 +35,7 @@ std::unique_ptr<CapturedOrigin> record_origin(const detail::CapturedArguments& a
   for (std::size_t k = 0; k < arguments.tensors.size(); ++k) {
     const auto storage = static_cast<std::size_t>(inputs.storage_of[k]);
     Cell& cell = Access::cell(*arguments.tensors[k]);
-    origin->tensors.push_back({storage, movements_from(cell, origin->storages[storage]), cell.parent() != nullptr});
+    origin->tensors.push_back({storage, movements_from(cell, origin->storages[storage]), cell.place() != nullptr});
   }
   origin->numbers.assign(arguments.numbers.begin(), arguments.numbers.end());
   origin->values.assign(arguments.values.begin(), arguments.values.end());

@@ -14,22 +14,22 @@ namespace oriel {
 
 namespace {
 
-detail::Cell& marked_cell(const Tensor& x, std::int64_t axis, std::string_view operation, std::size_t& at) {
+detail::Storage& marked_storage(const Tensor& x, std::int64_t axis, std::string_view operation, std::size_t& at) {
   detail::Cell& cell = detail::Access::cell(x);
   at = graph::normal_axis(axis, x.rank(), {operation, Site::unknown()});
-  if (cell.parent())
+  if (cell.place() != nullptr)
     throw ArgumentError(operation, fmt::format("{} is a view, and only a tensor with memory of its own can be marked; "
                                                "mark the tensor that it shows, or a copy of the view (x + 0), or let "
                                                "FunctionOptions::dynamic choose the view's symbols",
                                                x.str()));
-  return cell;
+  return *cell.storage();
 }
 
 }  // namespace
 
 void mark_dynamic(const Tensor& x, std::int64_t axis, DynamicSize size, Site site) {
   std::size_t at = 0;
-  detail::Cell& cell = marked_cell(x, axis, "mark_dynamic", at);
+  detail::Storage& storage = marked_storage(x, axis, "mark_dynamic", at);
   const std::int64_t now = x.shape()[at].value();
   if (size.multiple_of < 1)
     throw ArgumentError("mark_dynamic", fmt::format("a multiple of {}; give a number of at least 1", size.multiple_of));
@@ -40,19 +40,19 @@ void mark_dynamic(const Tensor& x, std::int64_t axis, DynamicSize size, Site sit
                                     x.str(), now, size.lo ? fmt::format("{}", *size.lo) : "0",
                                     size.hi ? fmt::format("{}", *size.hi) : "any", size.multiple_of));
   }
-  cell.mark({at, detail::Cell::SizeMark::Kind::dynamic, std::move(size), site});
+  storage.mark({at, detail::Storage::SizeMark::Kind::dynamic, std::move(size), site});
 }
 
 void mark_static(const Tensor& x, std::int64_t axis) {
   std::size_t at = 0;
-  detail::Cell& cell = marked_cell(x, axis, "mark_static", at);
-  cell.mark({at, detail::Cell::SizeMark::Kind::fixed});
+  detail::Storage& storage = marked_storage(x, axis, "mark_static", at);
+  storage.mark({at, detail::Storage::SizeMark::Kind::fixed});
 }
 
 void mark_unbacked(const Tensor& x, std::int64_t axis, Site site) {
   std::size_t at = 0;
-  detail::Cell& cell = marked_cell(x, axis, "mark_unbacked", at);
-  cell.mark({at, detail::Cell::SizeMark::Kind::unbacked, {}, site});
+  detail::Storage& storage = marked_storage(x, axis, "mark_unbacked", at);
+  storage.mark({at, detail::Storage::SizeMark::Kind::unbacked, {}, site});
 }
 
 namespace detail {

@@ -50,7 +50,7 @@ struct Placeholders {
       graph::RealizedKind symbolic = kind;
       if (&to == &storages) symbolic.shape = shapes[storages.size()];
       NodePtr node = graph::realized_node(symbolic, trace.placeholder(device, bytes));
-      to.push_back({Cell::storage(node), node});
+      to.push_back({Cell::make_storage(node), node});
     };
     for (const CapturedInputs::Storage& s : inputs.storages)
       add(storages, graph::realized_kind(*s.node), s.node->device);
@@ -63,7 +63,8 @@ struct Placeholders {
     const auto views = symbolic_views(arguments, inputs, symbols, nodes);
     for (std::size_t k = 0; k < views.size(); ++k) {
       CellPtr cell = storages[static_cast<std::size_t>(inputs.storage_of[k])].cell;
-      if (Access::cell(*arguments.tensors[k]).parent()) cell = Cell::place(std::move(cell), moved_by(views[k]));
+      if (Access::cell(*arguments.tensors[k]).place() != nullptr)
+        cell = Cell::make_place(std::move(cell), moved_by(views[k]));
       tensors.push_back(Access::naming(std::move(cell)));
     }
   }
@@ -186,11 +187,13 @@ class Reader {
 
   CapturedResult result(Cell& cell) {
     std::vector<detail::Path>& paths = paths_.emplace_back();
-    for (Cell* c = &cell;; c = c->parent().get()) {
+    for (Cell* c = &cell;;) {
       for (std::size_t k = 0; k < placeholders_.tensors.size(); ++k)
         if (&Access::cell(placeholders_.tensors[k]) == c) return based(CapturedResult::Kind::argument, k);
-      if (!c->parent()) break;
-      paths.push_back(c->path());
+      detail::Place* const place = c->place();
+      if (place == nullptr) break;
+      paths.push_back(place->path());
+      c = place->parent().get();
     }
     Cell* storage = cell.storage();
     for (std::size_t k = 0; k < placeholders_.storages.size(); ++k)

@@ -1,63 +1,22 @@
 #include "memory/host.hpp"
 
-#include <sys/mman.h>
-#include <unistd.h>
-
-#include <algorithm>
-#include <array>
 #include <atomic>
 #include <chrono>
-#include <cstdlib>
 #include <cstring>
 #include <mutex>
 #include <string>
-#include <unordered_set>
-#include <vector>
 
 #include "base/fork_lock.hpp"
 #include "memory/machine.hpp"
 #include "memory/shelves.hpp"
 #include "memory/size_class.hpp"
+#include "memory/waiting_blocks.hpp"
 #include "oriel/error.hpp"
 
 namespace oriel::mem {
 namespace {
 
-// Blocks of at least this size are mapped separately and aligned to huge pages.
-constexpr std::size_t kMapped = std::size_t{4} << 20;
-
-std::size_t whole_pages(std::size_t bytes) { return (bytes + kHugePage - 1) / kHugePage * kHugePage; }
-
-void* from_system(std::size_t bytes, HugePages pages) {
-  return bytes < kMapped ? std::aligned_alloc(kAlignment, bytes) : advised_memory(bytes, pages);
-}
-
-// Memory from the huge pages that the administrator has reserved, or null.
-void* from_reserve(std::size_t bytes) {
-#if defined(MAP_HUGETLB)
-  void* data =
-      mmap(nullptr, whole_pages(bytes), PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS | MAP_HUGETLB, -1, 0);
-  return data == MAP_FAILED ? nullptr : data;
-#else
-  static_cast<void>(bytes);
-  return nullptr;
-#endif
-}
-
 using Clock = PoolClock;
-
-}  // namespace
-
-void* advised_memory(std::size_t bytes, HugePages pages) {
-  void* data = std::aligned_alloc(kHugePage, whole_pages(bytes));
-#if defined(MADV_HUGEPAGE)
-  // This is advice only. A system without huge pages declines it and uses ordinary pages.
-  if (data != nullptr) madvise(data, whole_pages(bytes), pages == HugePages::off ? MADV_NOHUGEPAGE : MADV_HUGEPAGE);
-#endif
-  return data;
-}
-
-namespace {
 
 // The bytes handed out. All threads write to these, so they have a cache line of their own.
 class alignas(64) LiveBytes {
@@ -120,19 +79,15 @@ class PooledHostAllocator final : public HostAllocator {
       const std::lock_guard lock(guard());
       ++counts_.requests;
       pages = options_.huge_pages;
-      auto& blocks = pool_[size.index];
-      if (!blocks.empty()) {
-        void* data = blocks.back().data;
-        blocks.pop_back();
-        counts_.pooled -= size.bytes;
+      if (void* data = blocks_.take(size); data != nullptr) {
         live_.add(size.bytes);
         return data;
       }
     }
-    void* data = fresh(size.bytes, pages);
+    void* data = system_.allocate(size.bytes, pages);
     if (data == nullptr) {
       trim(0);
-      data = fresh(size.bytes, pages);
+      data = system_.allocate(size.bytes, pages);
     }
     if (data == nullptr) refuse(bytes);
     const std::lock_guard lock(guard());
@@ -147,22 +102,12 @@ class PooledHostAllocator final : public HostAllocator {
     const Clock::time_point clock = Clock::now();
     live_.subtract(size.bytes);
     if (!times_.due(clock) && shelves_.put(data, size, clock)) return;
-    {
-      const std::lock_guard lock(guard());
-      const Clock::time_point time = times_.of(clock);
-      const std::size_t shelved = shelves_.used() ? Shelves::most_bytes() : 0;
-      if (counts_.pooled + size.bytes + shelved <= options_.pool_bytes) {
-        try {
-          pool_[size.index].push_back({data, time});
-          counts_.pooled += size.bytes;
-          data = nullptr;
-        } catch (const std::bad_alloc&) {
-          // There is no memory for the pool's bookkeeping, so the block goes back to the system.
-        }
-      }
-      sweep(time);
-    }
-    if (data != nullptr) give_back(data, size.bytes);
+    const std::lock_guard lock(guard());
+    const Clock::time_point time = times_.of(clock);
+    const std::size_t shelved = shelves_.used() ? Shelves::most_bytes() : 0;
+    const bool fits = blocks_.bytes() + size.bytes + shelved <= options_.pool_bytes;
+    if (!fits || !blocks_.put(data, size.index, time)) system_.free(data, size.bytes);
+    sweep(time);
   }
 
   void read(const void* data, void* host, std::size_t bytes) override {
@@ -177,7 +122,7 @@ class PooledHostAllocator final : public HostAllocator {
     MemoryStatistics all = counts_;
     const Shelves::Totals shelved = shelves_.totals();
     all.requests += shelved.requests;
-    all.pooled += shelved.bytes;
+    all.pooled = blocks_.bytes() + shelved.bytes;
     all.live = live_.now();
     all.peak = live_.peak();
     return all;
@@ -186,14 +131,7 @@ class PooledHostAllocator final : public HostAllocator {
   void trim(std::size_t keep) override {
     const std::lock_guard lock(guard());
     clear_shelves();
-    // Free the largest blocks first: this takes the fewest calls.
-    for (std::size_t c = kClasses; c-- > 0 && counts_.pooled > keep;) {
-      while (!pool_[c].empty() && counts_.pooled > keep) {
-        free_block(pool_[c].back().data, class_bytes(c));
-        pool_[c].pop_back();
-        counts_.pooled -= class_bytes(c);
-      }
-    }
+    blocks_.free_down_to(keep);
   }
 
   MemoryOptions options() const override {
@@ -223,54 +161,16 @@ class PooledHostAllocator final : public HostAllocator {
   void reset_peak() override { live_.reset_peak(); }
 
  private:
-  struct Block {
-    void* data;
-    Clock::time_point since;
-  };
-
   base::ForkMutex& guard() const { return base::fork_mutex(base::ForkLock::host_memory, device_.context); }
 
-  void* fresh(std::size_t bytes, HugePages pages) {
-    if (pages == HugePages::reserved && bytes >= kMapped) {
-      if (void* data = from_reserve(bytes)) {
-        const std::lock_guard lock(guard());
-        reserved_.insert(data);
-        return data;
-      }
-    }
-    return from_system(bytes, pages);
-  }
-
-  void give_back(void* data, std::size_t bytes) noexcept {
-    const std::lock_guard lock(guard());
-    free_block(data, bytes);
-  }
-
   // Precondition: the lock is held.
-  void free_block(void* data, std::size_t bytes) noexcept {
-    if (reserved_.erase(data) > 0)
-      munmap(data, whole_pages(bytes));
-    else
-      std::free(data);
-  }
-
-  // The oldest blocks of a class are in front, because the newest are handed out first. Precondition: the lock is held.
   void sweep(Clock::time_point time) noexcept {
     if (options_.pool_seconds <= 0) times_.never_due();
     if (options_.pool_seconds <= 0 || time < times_.next_sweep()) return;
     const auto age = std::chrono::duration_cast<Clock::duration>(std::chrono::duration<double>(options_.pool_seconds));
     times_.sweep_at(time + age / 4);
     clear_shelves();
-    for (std::size_t c = 0; c < pool_.size(); ++c) {
-      std::vector<Block>& blocks = pool_[c];
-      const auto kept =
-          std::find_if(blocks.begin(), blocks.end(), [&](const Block& b) { return time - b.since < age; });
-      for (auto b = blocks.begin(); b != kept; ++b) {
-        free_block(b->data, class_bytes(c));
-        counts_.pooled -= class_bytes(c);
-      }
-      blocks.erase(blocks.begin(), kept);
-    }
+    blocks_.free_older(time - age);
   }
 
   [[noreturn]] void refuse(std::size_t bytes) const {
@@ -286,18 +186,8 @@ class PooledHostAllocator final : public HostAllocator {
   void clear_shelves() noexcept {
     std::size_t shelf = 0;
     for (Shelves::Block shelved; shelves_.take_from(shelf, shelved);) {
-      const std::size_t bytes = class_bytes(shelved.size_class);
-      const Block block{shelved.data, times_.of(shelved.since)};
-      try {
-        // Insert the block among those of its class, ordered by age.
-        auto& blocks = pool_[shelved.size_class];
-        blocks.insert(std::upper_bound(blocks.begin(), blocks.end(), block,
-                                       [](const Block& a, const Block& b) { return a.since < b.since; }),
-                      block);
-        counts_.pooled += bytes;
-      } catch (const std::bad_alloc&) {
-        free_block(block.data, bytes);  // no memory for the bookkeeping
-      }
+      if (!blocks_.put(shelved.data, shelved.size_class, times_.of(shelved.since)))
+        system_.free(shelved.data, class_bytes(shelved.size_class));
     }
   }
 
@@ -306,10 +196,10 @@ class PooledHostAllocator final : public HostAllocator {
   LiveBytes live_;
   SweepTimes times_;
   Shelves shelves_;
-  std::array<std::vector<Block>, kClasses + kClassesPerDoubling> pool_;
+  SystemMemory system_{guard()};
+  WaitingBlocks blocks_{system_};
   MemoryStatistics counts_;
   MemoryOptions options_;
-  std::unordered_set<void*> reserved_;  // blocks of reserved huge pages
 };
 
 }  // namespace

@@ -87,21 +87,20 @@ struct Call {
   Place place;
 };
 
-/// The innermost calls outside of Oriel's library that lie in one module. What called that module did not branch: if the
-/// module has no lines, the answer is not a line of its callers, such as the C library that called main.
+/// The innermost calls that lie in one module outside of Oriel's library. What called that module did not branch: if
+/// the module has no lines, the answer is not a line of its callers, such as the C library that called main.
 std::vector<Call> users_calls(const CallFrames& frames) {
-  Dl_info own;
-  const std::string library = dladdr(reinterpret_cast<void*>(&lines_of), &own) != 0 ? own.dli_fname : "";
+  const std::optional<Place> own = place_of(reinterpret_cast<void*>(&lines_of));
   // Linked statically, Oriel's calls lie in the user's module and are told by their files.
-  const bool shared = library.find(".so") != std::string::npos;
+  const bool shared = own && own->module.find(".so") != std::string::npos;
   std::vector<Call> calls;
+  bool inside = false;  // a sanitizer's own calls come first
   for (std::size_t k = 0; k < frames.count; ++k) {
     const std::optional<Place> place = place_of(frames.addresses[k]);
-    if (!place || (shared && place->module == library)) {
-      if (calls.empty()) continue;
-      break;
-    }
-    if (!calls.empty() && place->module != calls[0].place.module) break;
+    const bool ours = place && own && place->module == own->module;
+    inside = inside || ours;
+    if (!inside || (calls.empty() && (!place || (shared && ours)))) continue;
+    if (!place || (!calls.empty() && place->module != calls[0].place.module)) break;
     calls.push_back({frames.addresses[k], *place});
   }
   return calls;

@@ -117,9 +117,10 @@ std::vector<NodePtr> StageGraph::make_stand_ins(const graph::Sizes::At& at, std:
       kind = {.dtype = leaf.node->dtype, .shape = at(leaf.node->shape)};
     else
       kind = realized_kind(*done[leaf.from.index]);
-    const std::int64_t bytes =
-        schedule::estimate_points(kind.shape, "function") * static_cast<std::int64_t>(itemsize(kind.dtype));
-    stand_ins[k] = graph::realized_node(kind, runtime::memoryless(leaf.node->device, bytes));
+    // As a SymInt, because the sizes of a file may be too large.
+    const SymInt bytes =
+        SymInt(schedule::estimate_points(kind.shape, "function")) * static_cast<std::int64_t>(itemsize(kind.dtype));
+    stand_ins[k] = graph::realized_node(kind, runtime::memoryless(leaf.node->device, bytes.value()));
   }
   return stand_ins;
 }

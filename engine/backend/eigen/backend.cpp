@@ -93,7 +93,7 @@ class EigenBackend::Family final : public KernelFamily {
   std::shared_ptr<const Kernel> compile(const codegen::LoweredKernel& closed,
                                         std::span<const std::int64_t> values) const override {
     std::shared_ptr<TieredKernel> made = backend_.make(closed.program);
-    if (backend_.chosen_tier() == EigenTier::compile && made->tile_only.empty() && made->blocks == 0) {
+    if (backend_.chosen_tier() != EigenTier::tile && made->tile_only.empty() && made->blocks == 0) {
       made->sized = units_.at(closed, values);
       take_compiled(*made);
     }
@@ -130,6 +130,7 @@ void EigenBackend::demand(std::span<const TieredKernel* const> kernels, const st
 }
 
 void EigenBackend::build(std::span<const TieredKernel* const> kernels) {
+  for (const TieredKernel* k : kernels) render_unit_of(*k);
   std::vector<std::string> notes;
   builder().build(kernels, notes);
   if (strict_) demand(kernels, notes);
@@ -195,19 +196,22 @@ Team EigenBackend::team(const TieredKernel& kernel, bool native) {
 
 void EigenBackend::run_watched(const TieredKernel& kernel, std::span<void* const> arguments,
                                std::span<const graph::Scalar> parameters, const Keeping* keeping) {
-  if (!kernel.recalled.load(std::memory_order_relaxed)) tuner_->recall(kernel);
-  const Phase phase = kernel.phase.load(std::memory_order_acquire);
+  if (!kernel.tuning().recalled.load(std::memory_order_relaxed)) tuner_->recall(kernel);
+  const Phase phase = kernel.tuning().phase.load(std::memory_order_acquire);
   const bool decided = phase == Phase::Tile || phase == Phase::Native;
-  const bool native = decided ? phase == Phase::Native : tuner_->native_next(kernel);
+  const bool wanted = decided ? phase == Phase::Native : tuner_->native_next(kernel);
+  // Perhaps it was built for another size.
+  if (wanted && kernel.native.load(std::memory_order_acquire) == nullptr) take_compiled(kernel);
+  const NativeFn native = wanted ? kernel.native.load(std::memory_order_acquire) : nullptr;
   const auto start = decided ? std::chrono::steady_clock::time_point() : std::chrono::steady_clock::now();
-  if (native) {
-    run_native(kernel, kernel.native.load(std::memory_order_acquire), team(kernel, true), arguments, parameters);
+  if (native != nullptr) {
+    run_native(kernel, native, team(kernel, true), arguments, parameters);
   } else {
     run_plan(*kernel.plan, team(kernel, false), arguments, parameters, keeping);
   }
   if (!decided) {
     const std::chrono::duration<double> took = std::chrono::steady_clock::now() - start;
-    tuner_->record(kernel, native, took.count());
+    tuner_->record(kernel, native != nullptr, took.count());
   }
   if (tuner_->has_notes() && base::watch_of(options_.context).debugging(base::Debug::Compile)) say_notes();
 }
@@ -243,7 +247,7 @@ std::string EigenBackend::tier(const codegen::LoopProgram& program, const Kernel
     if (built) return "compiled";
     return k != nullptr && k->tried ? "tile machine: it could not be compiled" : "compiled before its first launch";
   }
-  switch (k == nullptr ? Phase::Watched : k->phase.load(std::memory_order_acquire)) {
+  switch (k == nullptr ? Phase::Watched : k->tuning().phase.load(std::memory_order_acquire)) {
     case Phase::Watched:
       return "tile machine; a compiler is asked once it has run for as long as that takes";
     case Phase::Asked:

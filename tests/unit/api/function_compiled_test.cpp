@@ -2,6 +2,7 @@
 // tile machine, and those of kernels that are compiled for these sizes alone.
 #include <doctest/doctest.h>
 
+#include <chrono>
 #include <cstring>
 #include <string>
 #include <thread>
@@ -28,13 +29,14 @@ Tensor numbers(const Shape& shape, std::uint32_t seed = 1) {
   });
 }
 
-/// Counts the units that the compiler builds, and those that are found on disk.
+/// Counts the units that the compiler builds, those that are found on disk, and the kernels whose tier is decided.
 class Units {
  public:
   Units() {
     set_debug_sink([this](std::string_view line) {
       built_ += line.find("built a unit") != std::string_view::npos ? 1 : 0;
       found_ += line.find("in the disk cache") != std::string_view::npos ? 1 : 0;
+      decided_ += line.find(" from now on, compiled takes ") != std::string_view::npos ? 1 : 0;
     });
     set_debug("compile");
     set_eigen_tier(EigenTier::compile);
@@ -46,11 +48,13 @@ class Units {
     set_debug_sink({});
   }
   int made() const { return built_ + found_; }
+  int decided() const { return decided_; }
 
  private:
   const EigenTier before_ = eigen_tier();
   int built_ = 0;
   int found_ = 0;
+  int decided_ = 0;
 };
 
 /// The conversion is no kernel of the function.
@@ -238,4 +242,59 @@ TEST_CASE("threads that meet new sizes share units") {
       CHECK(same_bits(results[20 * t + k], f(numbers({n, m})).to_vector<float>()));
     }
   }
+}
+
+// Each size runs for a millisecond, and the compiler takes a hundred. So sizes that are watched one by one are never
+// built.
+TEST_CASE("under auto the kernels of many sizes are watched together, built once and measured once") {
+  runtime::clear_caches();
+  const Units units;
+  const auto f = function(
+      [](Tensor x) {
+        for (int k = 0; k < 40; ++k) x = x * 0.75F + 1;
+        return x;
+      },
+      {.dynamic = Dynamic::yes});
+  std::vector<float> memory = numbers({50000, 4}).to_vector<float>();
+  std::int64_t n = 30000;
+  const auto run = [&](EigenTier tier) {
+    set_eigen_tier(tier);
+    return f(Tensor::borrow(memory.data(), {n, 4})).realize();
+  };
+  bool same = true;
+  const auto call = [&] {
+    ++n;
+    const Tensor got = run(EigenTier::automatic);
+    if (n % 8 == 0) same = same && same_bits(elements(got), elements(run(EigenTier::tile)));
+  };
+  const auto start = std::chrono::steady_clock::now();
+  while (units.decided() == 0 && n < 45000 && std::chrono::steady_clock::now() - start < std::chrono::seconds(60)) {
+    call();
+    std::this_thread::sleep_for(std::chrono::milliseconds(1));  // the compiler runs in the background
+  }
+  CHECK(units.decided() == 1);
+  for (int k = 0; k < 200; ++k) call();
+  CHECK(same);
+  CHECK(units.made() == 1);
+  CHECK(units.decided() == 1);
+  CHECK(f.counts().traces == 1);
+  CHECK(f.entries()[0].scheduled == 2);
+}
+
+TEST_CASE("a kernel of many sizes outlives its captured function") {
+  runtime::clear_caches();
+  const Units units;
+  const auto program = [](Tensor x) { return exp(x * 3 - 1) + 2; };
+  set_eigen_tier(EigenTier::automatic);
+  {
+    const auto f = function(program, {.dynamic = Dynamic::yes});
+    for (const std::int64_t n : {100, 101, 102}) elements(f(numbers({n, 20})));
+  }
+  // The kernel of 102 rows is known. The plan that could render it for all sizes is gone.
+  set_eigen_tier(EigenTier::compile);
+  const Tensor x = numbers({102, 20});
+  const std::vector<double> got = elements(program(x));
+  CHECK(units.made() == 1);
+  set_eigen_tier(EigenTier::tile);
+  CHECK(same_bits(got, elements(program(x))));
 }

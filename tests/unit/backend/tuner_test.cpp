@@ -54,7 +54,7 @@ const Compiler& real_compiler() {
 }
 
 Phase phase(const std::shared_ptr<const backend::Kernel>& kernel) {
-  return static_cast<const TieredKernel&>(*kernel).phase.load();
+  return static_cast<const TieredKernel&>(*kernel).tuning().phase.load();
 }
 
 /// Launches until the kernel's tier is decided. Every result must equal the first one.
@@ -203,7 +203,7 @@ TEST_CASE("the compiled form is kept where its best time is better by three hund
   const auto decided = [&](double native) {
     const auto kernel = device.compile(chain(0));
     const auto& tiered = static_cast<const TieredKernel&>(*kernel);
-    tiered.phase = Phase::Measured;
+    tiered.tuning().phase = Phase::Measured;
     int natives = 0;
     int launches = 0;
     for (; phase(kernel) == Phase::Measured && launches < 100; ++launches) {
@@ -357,14 +357,14 @@ TEST_CASE("a kernel that the cache lacks is watched on, and built when it has ru
   const Bytes in = random_bytes(DType::float32, kSize, 1);
   const Bytes out(DType::float32, kSize);
   void* arguments[] = {in.data(), out.data()};
-  while (!tiered.looked_up) device.launch(*kernel, arguments, {});
+  while (!tiered.tuning().looked_up) device.launch(*kernel, arguments, {});
   device.tuner().settle();
   CHECK((phase(kernel) == Phase::Watched));
   CHECK((tiered.native.load() == nullptr));
-  CHECK(tiered.tile_ns.load() < 200'000'000);
+  CHECK(tiered.tuning().tile_ns.load() < 200'000'000);
   launch_until_decided(device, kernel);
   CHECK((tiered.native.load() != nullptr));
-  CHECK(tiered.tile_ns.load() >= 200'000'000);  // at least 0.7 of the estimated 0.3 seconds
+  CHECK(tiered.tuning().tile_ns.load() >= 200'000'000);  // at least 0.7 of the estimated 0.3 seconds
 }
 
 TEST_CASE("a compiler that fails leaves the kernel to the tile machine") {

@@ -121,6 +121,14 @@ std::string source_key(const std::string& context, const std::string& source) {
 }
 
 void use(const TieredKernel& kernel, void* symbol, const std::shared_ptr<const LoadedUnit>& unit) {
+  if (kernel.native.load(std::memory_order_relaxed) != nullptr) return;
+  if (kernel.open() != nullptr) {
+    try {
+      kernel.numbers = kernel.sized.numbers();
+    } catch (const OverflowError&) {
+      return;  // the tile machine goes on
+    }
+  }
   kernel.unit = unit;
   kernel.native.store(reinterpret_cast<NativeFn>(symbol), std::memory_order_release);
 }
@@ -128,23 +136,27 @@ void use(const TieredKernel& kernel, void* symbol, const std::shared_ptr<const L
 /// Marks a kernel, and all that share its source, as one that the tile machine runs.
 void give_up(const TieredKernel& kernel) {
   kernel.tried = true;
-  if (kernel.sized.unit != nullptr) kernel.sized.unit->tried = true;
+  if (kernel.open() != nullptr) kernel.open()->tried = true;
 }
 
 }  // namespace
 
+void render_unit_of(const TieredKernel& kernel) {
+  if (kernel.open() != nullptr && !kernel.open()->render(kernel.program)) kernel.orphaned = true;
+}
+
 void take_compiled(const TieredKernel& kernel) {
-  if (kernel.sized.unit == nullptr || !kernel.sized.unit->tried.load(std::memory_order_acquire)) return;
-  const OpenUnit& open = *kernel.sized.unit;
-  if (void* const symbol = open.native.load(std::memory_order_acquire)) {
+  const OpenUnit* const open = kernel.open();
+  if (open == nullptr || !open->tried.load(std::memory_order_acquire)) return;
+  if (void* const symbol = open->native.load(std::memory_order_acquire)) {
     const std::lock_guard lock(base::fork_mutex(base::ForkLock::units));
-    use(kernel, symbol, open.unit);
+    use(kernel, symbol, open->unit);
   }
   kernel.tried.store(true, std::memory_order_release);
 }
 
 NativeBuilder::Wanted NativeBuilder::wanted(const TieredKernel& kernel, const std::string& name) {
-  if (const OpenUnit* const open = kernel.sized.unit.get()) return {&kernel, open->symbol, open->source};
+  if (kernel.open() != nullptr) return {&kernel, kernel.open()->text()->symbol, kernel.open()->text()->source};
   codegen::LoopProgram program = kernel.program;
   program.name = name;
   return {&kernel, identifier(name), render(program)};
@@ -154,7 +166,7 @@ bool NativeBuilder::adopt(const std::string& context, const Wanted& wanted,
                           const std::shared_ptr<const LoadedUnit>& unit) {
   void* const symbol = unit->symbol(wanted.symbol);
   if (symbol == nullptr) return false;
-  const OpenUnit* const open = wanted.kernel->sized.unit.get();
+  const OpenUnit* const open = wanted.kernel->open();
   if (open != nullptr) {
     const std::lock_guard lock(loading_);
     sized_[source_key(context, wanted.source)] = unit;
@@ -170,7 +182,7 @@ bool NativeBuilder::adopt(const std::string& context, const Wanted& wanted,
 
 /// Sources for many sizes are shared among plans, also without a disk cache.
 bool NativeBuilder::find_sized(const std::string& context, const Wanted& wanted) {
-  if (wanted.kernel->sized.unit == nullptr) return false;
+  if (wanted.kernel->open() == nullptr) return false;
   std::shared_ptr<const LoadedUnit> unit;
   {
     const std::lock_guard lock(loading_);
@@ -217,8 +229,8 @@ std::vector<NativeBuilder::Wanted> NativeBuilder::take_found(const std::string& 
     take_compiled(*kernel);
     if (!kernel->tile_only.empty() || kernel->tried.load(std::memory_order_relaxed)) continue;
     std::string name = kernel->program.name;
-    if (const OpenUnit* const open = kernel->sized.unit.get()) {
-      if (!symbols.insert(open->symbol).second) continue;  // build() gives it what the first one gets
+    if (kernel->open() != nullptr) {
+      if (!symbols.insert(kernel->open()->text()->symbol).second) continue;  // build() gives it what the first one gets
     } else {
       for (int copy = 2; !symbols.insert(identifier(name)).second; ++copy)
         name = fmt::format("{}_{}", kernel->program.name, copy);
@@ -245,13 +257,22 @@ void NativeBuilder::look_up(std::span<const TieredKernel* const> kernels, std::v
   take_found(context(), kernels, notes);
 }
 
-/// The key depends on the program's structure. If two programs share a hash, a wrong verdict only costs speed.
+/// The key depends on the program's structure, or on the source that all sizes share. If two programs share a hash, a
+/// wrong verdict only costs speed.
 std::string NativeBuilder::verdict_key(const std::string& context, const TieredKernel& kernel, int threads) const {
+  if (kernel.open() != nullptr)
+    return fmt::format("verdict\n{}{} threads\n{}", context, threads, kernel.open()->text()->source);
   return fmt::format("verdict\n{}{} threads {} {:016x}", context, threads, kernel.program.name,
                      codegen::hash_value(kernel.program));
 }
 
+bool NativeBuilder::was_faster(const TieredKernel& kernel, int threads) const {
+  return cache_.find(verdict_key(context(), kernel, threads)) == kFaster;
+}
+
 bool NativeBuilder::recall(const TieredKernel& kernel, int threads) {
+  // A unit of many sizes is not rendered for this question: look_up() asks it later.
+  if (kernel.open() != nullptr) return false;
   if (!cache_.usable() || !compiler_.known() || kernel.tried.load(std::memory_order_acquire)) return false;
   std::string context;
   {
@@ -289,7 +310,7 @@ void NativeBuilder::build(std::span<const TieredKernel* const> kernels, std::vec
   if (cancel != nullptr && cancel->load()) return;
   // Kernels of one source, of which one stood for all.
   for (const TieredKernel* kernel : kernels) {
-    if (kernel->sized.unit == nullptr || kernel->tried || !kernel->tile_only.empty()) continue;
+    if (kernel->open() == nullptr || kernel->tried || !kernel->tile_only.empty()) continue;
     if (find_sized(context, NativeBuilder::wanted(*kernel, {}))) {
       kernel->tried = true;
     } else {

@@ -12,6 +12,7 @@
 
 #include "backend/eigen/compiled/compiler.hpp"
 #include "backend/eigen/compiled/open_unit.hpp"
+#include "backend/eigen/compiled/tuning.hpp"
 #include "backend/eigen/tile/plan.hpp"
 #include "backend/eigen/tile/threads.hpp"
 #include "memory/disk_cache.hpp"
@@ -29,15 +30,6 @@ using NativeFn = void (*)(void* const* arguments, const NativeScalar* parameters
 using SizedFn = void (*)(void* const* arguments, const NativeScalar* parameters, std::int64_t first, std::int64_t last,
                          const std::int64_t* sizes);
 
-/// The stage of a kernel under EigenTier::automatic.
-enum class Phase : std::uint8_t {
-  Watched,   // the tile machine runs it and its time is summed
-  Asked,     // the same, and a build was requested
-  Measured,  // both tiers run it in turns
-  Tile,      // decided for the tile machine
-  Native,    // decided for the compiled form
-};
-
 /// A kernel that both tiers run. Everything but the plan is filled in later, once.
 struct TieredKernel final : Kernel, std::enable_shared_from_this<TieredKernel> {
   TieredKernel(std::shared_ptr<const Plan> tile_plan, codegen::LoopProgram loop_program, double alone,
@@ -45,25 +37,23 @@ struct TieredKernel final : Kernel, std::enable_shared_from_this<TieredKernel> {
 
   std::shared_ptr<const Plan> plan;
   codegen::LoopProgram program;
-  double seconds = 0;     // estimated time on one thread (kernel_time.hpp)
-  std::string tile_only;  // why it is never compiled; empty if it may be
-  SizedUnit
-      sized;  // if it shares its compiled form with kernels of other sizes; then `native` says that its unit is there
+  double seconds = 0;       // estimated time on one thread (kernel_time.hpp)
+  std::string tile_only;    // why it is never compiled; empty if it may be
+  SizedUnit sized;          // if it may share its compiled form with kernels of other sizes
   std::int64_t blocks = 0;  // blocks of results that threads share when it is compiled; 0: they share single points
   mutable std::atomic<NativeFn> native{nullptr};
   mutable std::atomic<bool> tried{false};
   mutable std::shared_ptr<const LoadedUnit> unit;  // holds `native`; written before it
 
-  mutable std::atomic<Phase> phase{Phase::Watched};
-  mutable std::atomic<std::int64_t> tile_ns{0};  // spent by the tile machine
-  mutable std::atomic<bool> looked_up{false};    // the disk cache was asked
-  mutable std::atomic<bool> recalled{false};     // and for a verdict
-  struct Measure {
-    std::mutex guard;
-    int runs[2] = {};         // by tier: tile, native
-    double best[2] = {0, 0};  // seconds
-  };
-  mutable Measure measure;
+  mutable std::vector<std::int64_t> numbers;  // what a launch gives a shared form; written before `native`
+  mutable std::atomic<bool> orphaned{false};  // it can no longer share: the plan of its unit is gone
+  mutable Tuning own_tuning;
+
+  /// The unit of many sizes that it shares; null if it is compiled by itself.
+  const OpenUnit* open() const noexcept {
+    return orphaned.load(std::memory_order_relaxed) ? nullptr : sized.unit.get();
+  }
+  Tuning& tuning() const noexcept { return open() != nullptr ? open()->tuning : own_tuning; }
 };
 
 std::size_t instructions(const codegen::LoopProgram& program);
@@ -89,6 +79,8 @@ class NativeBuilder {
   /// Loads a kernel from the cache if an earlier process found it faster than the tile machine with as many threads.
   /// Costs a few microseconds if there is no such verdict; never waits for a build.
   bool recall(const TieredKernel& kernel, int threads);
+  /// Did an earlier process find the compiled form faster, with as many threads? Precondition: the form was found.
+  bool was_faster(const TieredKernel& kernel, int threads) const;
   /// Stores for later processes whether the compiled form is faster.
   void remember(const TieredKernel& kernel, int threads, bool faster);
   /// The mean build time of a kernel so far, in seconds of CPU time; an assumed value before the first build.
@@ -132,6 +124,9 @@ class NativeBuilder {
   std::atomic<double> seconds_a_kernel_{kFirstBuildSeconds};
 };
 
+/// Renders the unit of many sizes that the kernel shares, if it does. If that is too late, the kernel is compiled by
+/// itself from now on. To be called before the kernel is given to a NativeBuilder, on a thread that launches it.
+void render_unit_of(const TieredKernel& kernel);
 /// Gives the kernel what is already compiled for other sizes. A kernel of these sizes alone stays as it is.
 void take_compiled(const TieredKernel& kernel);
 

@@ -11,26 +11,44 @@
 
 namespace oriel::backend::eigen {
 
-OpenUnits::OpenUnits(const codegen::OpenKernel& kernel, std::span<const sym::Expr> variables)
-    : kernel_(kernel), variables_(variables) {}
-
-const OpenUnits::Known& OpenUnits::known(const codegen::LoweredKernel& closed) const {
-  source::cpp::Outline outline(closed.program, closed.former_accesses);
+bool OpenUnit::render(const codegen::LoopProgram& program) const {
+  if (text() != nullptr) return true;
   // Kernels of one plan share the pool of their expressions, to which rendering adds.
   const std::lock_guard guard(base::fork_mutex(base::ForkLock::sources));
-  for (const auto& k : known_) {
-    if (k->outline != outline) continue;
-#ifndef NDEBUG
-    source::cpp::SizeTable again;
-    std::string symbol;
-    if (source::cpp::render_unit(kernel_, closed.program, closed.former_accesses, again, symbol) != k->unit->source)
-      throw InternalError("compile", "kernel " + closed.program.name + " has another source than " + symbol);
-#endif
-    return *k;
+  if (own_text_ != nullptr) return true;
+  if (maker_ == nullptr) return false;
+  own_text_ = std::make_unique<const Text>(maker_->rendered(program, accesses_));
+  text_.store(own_text_.get(), std::memory_order_release);
+  return true;
+}
+
+std::vector<std::int64_t> SizedUnit::numbers() const {
+  const OpenUnit::Text& text = *unit->text();
+  boost::container::small_vector<std::int64_t, 8> given;
+  for (const std::size_t place : text.variables) given.push_back(values[place]);
+  boost::container::small_vector<sym::Outcome, 64> work(text.sizes.steps());
+  boost::container::small_vector<sym::Outcome, 32> out(text.count);
+  text.sizes.run({given.data(), given.size()}, {work.data(), work.size()}, {out.data(), out.size()});
+  std::vector<std::int64_t> numbers;
+  for (const sym::Outcome& outcome : out) {
+    if (outcome.fault != sym::Outcome::Fault::none) throw OverflowError("compile", "a size of a kernel has no value");
+    numbers.push_back(outcome.value);
   }
+  return numbers;
+}
+
+OpenUnits::OpenUnits(const codegen::OpenKernel& kernel, std::span<const sym::Expr> variables)
+    : kernel_(kernel), variables_(variables.begin(), variables.end()) {}
+
+OpenUnits::~OpenUnits() {
+  const std::lock_guard guard(base::fork_mutex(base::ForkLock::sources));
+  for (const Known& known : known_) known.unit->maker_ = nullptr;
+}
+
+OpenUnit::Text OpenUnits::rendered(const codegen::LoopProgram& program, std::span<const std::int32_t> accesses) const {
   source::cpp::SizeTable table;
-  auto unit = std::make_shared<OpenUnit>();
-  unit->source = source::cpp::render_unit(kernel_, closed.program, closed.former_accesses, table, unit->symbol);
+  std::string symbol;
+  std::string source = source::cpp::render_unit(kernel_, program, accesses, table, symbol);
   sym::Program sizes(table.sizes());
   std::vector<std::size_t> places;
   for (const sym::Expr variable : sizes.variables()) {
@@ -38,24 +56,25 @@ const OpenUnits::Known& OpenUnits::known(const codegen::LoweredKernel& closed) c
     if (place == variables_.end()) throw InternalError("compile", "a size of a kernel has no value");
     places.push_back(static_cast<std::size_t>(place - variables_.begin()));
   }
-  known_.push_back(std::make_unique<const Known>(
-      Known{std::move(outline), std::move(unit), std::move(sizes), table.sizes().size(), std::move(places)}));
-  return *known_.back();
+  return {std::move(symbol), std::move(source), std::move(sizes), table.sizes().size(), std::move(places)};
 }
 
 SizedUnit OpenUnits::at(const codegen::LoweredKernel& closed, std::span<const std::int64_t> values) const {
-  const Known& k = known(closed);
-  boost::container::small_vector<std::int64_t, 8> given;
-  for (const std::size_t place : k.variables) given.push_back(values[place]);
-  boost::container::small_vector<sym::Outcome, 64> work(k.sizes.steps());
-  boost::container::small_vector<sym::Outcome, 32> out(k.count);
-  k.sizes.run({given.data(), given.size()}, {work.data(), work.size()}, {out.data(), out.size()});
-  SizedUnit made{k.unit, {}};
-  for (const sym::Outcome& outcome : out) {
-    if (outcome.fault != sym::Outcome::Fault::none) throw OverflowError("compile", "a size of a kernel has no value");
-    made.sizes.push_back(outcome.value);
+  source::cpp::Outline outline(closed.program, closed.former_accesses);
+  const std::lock_guard guard(base::fork_mutex(base::ForkLock::sources));
+  const auto sized = [&](const Known& known) { return SizedUnit{known.unit, {values.begin(), values.end()}}; };
+  for (const Known& known : known_) {
+    if (known.outline != outline) continue;
+#ifndef NDEBUG
+    const OpenUnit::Text* const text = known.unit->text();
+    if (text != nullptr && rendered(closed.program, closed.former_accesses).source != text->source)
+      throw InternalError("compile", "kernel " + closed.program.name + " has another source than " + text->symbol);
+#endif
+    return sized(known);
   }
-  return made;
+  std::vector<std::int32_t> accesses(closed.former_accesses.begin(), closed.former_accesses.end());
+  known_.push_back({std::move(outline), std::make_shared<const OpenUnit>(*this, std::move(accesses))});
+  return sized(known_.back());
 }
 
 }  // namespace oriel::backend::eigen

@@ -6,53 +6,85 @@
 #include <memory>
 #include <span>
 #include <string>
+#include <utility>
 #include <vector>
 
 #include "backend/eigen/compiled/compiler.hpp"
+#include "backend/eigen/compiled/tuning.hpp"
 #include "codegen/open_kernel.hpp"
 #include "source/cpp/outline.hpp"
 #include "sym/program.hpp"
 
 namespace oriel::backend::eigen {
 
-/// The source of a kernel for all sizes with one outline, and what the compiler made of it. NativeBuilder fills in the
-/// latter.
-struct OpenUnit {
-  std::string symbol;
-  std::string source;
+class OpenUnits;
+
+/// The source of a kernel for all sizes with one outline, and what the compiler made of it. It is rendered when it is
+/// first to be built. NativeBuilder fills in what the compiler made.
+class OpenUnit {
+ public:
+  OpenUnit(const OpenUnits& maker, std::vector<std::int32_t> accesses)
+      : maker_(&maker), accesses_(std::move(accesses)) {}
+
+  struct Text {
+    std::string symbol;
+    std::string source;
+    sym::Program sizes;
+    std::size_t count;                   // of sizes
+    std::vector<std::size_t> variables;  // of the program of sizes: their places among those of the plan
+  };
+  /// Null if it is not rendered.
+  const Text* text() const noexcept { return text_.load(std::memory_order_acquire); }
+  /// Renders it, unless that is done. `program`: the kernel at some sizes. Returns false if it is too late: the plan is
+  /// gone that has the kernel for all sizes.
+  bool render(const codegen::LoopProgram& program) const;
+
   /// The function, once it is built or found. `unit` holds it, and is written before it.
   mutable std::atomic<void*> native{nullptr};
   mutable std::shared_ptr<const LoadedUnit> unit;
   mutable std::atomic<bool> tried{false};
+  mutable Tuning tuning;
+
+ private:
+  friend class OpenUnits;
+
+  mutable const OpenUnits* maker_;  // null once the plan is gone; guarded by the lock of sources, as what follows is
+  const std::vector<std::int32_t> accesses_;
+  mutable std::unique_ptr<const Text> own_text_;
+  mutable std::atomic<const Text*> text_{nullptr};
 };
 
-/// A unit and the numbers that a launch gives it.
+/// A unit and the sizes of one kernel that shares it.
 struct SizedUnit {
   std::shared_ptr<const OpenUnit> unit;
-  std::vector<std::int64_t> sizes;
+  std::vector<std::int64_t> values;  // of the plan's variables
+  /// The numbers that a launch gives the unit, for these values. Throws OverflowError if one has no value.
+  /// Precondition: the unit is rendered.
+  std::vector<std::int64_t> numbers() const;
 };
 
 /// The units of an open kernel, by outline. Thread safety: any thread.
 class OpenUnits {
  public:
-  /// Both must outlive it.
+  /// The kernel, and the environment of its sizes, must outlive it.
   OpenUnits(const codegen::OpenKernel& kernel, std::span<const sym::Expr> variables);
+  ~OpenUnits();
+  OpenUnits(const OpenUnits&) = delete;
   /// `closed`: the kernel at these values of the variables. It is one that render_unit (source/cpp/render.hpp) takes.
   SizedUnit at(const codegen::LoweredKernel& closed, std::span<const std::int64_t> values) const;
 
  private:
+  friend class OpenUnit;
+  OpenUnit::Text rendered(const codegen::LoopProgram& program, std::span<const std::int32_t> accesses) const;
+
   struct Known {
     source::cpp::Outline outline;
     std::shared_ptr<const OpenUnit> unit;
-    sym::Program sizes;
-    std::size_t count;                   // of sizes
-    std::vector<std::size_t> variables;  // of the program of sizes: their places among variables_
   };
-  const Known& known(const codegen::LoweredKernel& closed) const;
 
   const codegen::OpenKernel& kernel_;
-  std::span<const sym::Expr> variables_;
-  mutable std::vector<std::unique_ptr<const Known>> known_;
+  const std::vector<sym::Expr> variables_;
+  mutable std::vector<Known> known_;  // guarded by the lock of sources
 };
 
 }  // namespace oriel::backend::eigen

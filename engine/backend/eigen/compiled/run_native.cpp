@@ -16,10 +16,9 @@ constexpr std::int64_t kRange = 1024;
 
 void call(const TieredKernel& kernel, NativeFn native, void* const* arguments, const NativeScalar* scalars,
           std::int64_t first, std::int64_t last) {
-  const SizedUnit& sized = kernel.sized;
-  if (sized.unit == nullptr) return native(arguments, scalars, first, last);
-  const auto function = reinterpret_cast<SizedFn>(sized.unit->native.load(std::memory_order_acquire));
-  function(arguments, scalars, first, last, sized.sizes.data());
+  if (kernel.numbers.empty()) return native(arguments, scalars, first, last);
+  const auto function = reinterpret_cast<SizedFn>(kernel.sized.unit->native.load(std::memory_order_acquire));
+  function(arguments, scalars, first, last, kernel.numbers.data());
 }
 
 /// Runs a contraction's blocks of results, in ranges of the points that represent them (contraction_source.hpp).

@@ -21,7 +21,6 @@ namespace {
 constexpr double kLookUpSeconds = 0.005;
 // The compile time of an instruction in a kernel of thousands. The time of smaller kernels does not predict it.
 constexpr double kSecondsAnInstruction = 0.001;
-constexpr int kRuns = 5;
 // If a program's threads keep all processors busy, the compiler gets a fourth of one. With a niceness of 10 it would
 // get a tenth.
 constexpr int kNiceness = 5;
@@ -57,57 +56,55 @@ Tuner::~Tuner() {
 }
 
 void Tuner::recall(const TieredKernel& kernel) {
-  if (kernel.recalled.exchange(true)) return;
+  Tuning& tuning = kernel.tuning();
+  if (tuning.recalled.exchange(true)) return;
   try {
     if (!builder_().recall(kernel, threads_(kernel))) return;
   } catch (const std::exception&) {
     return;  // invalid setting: the thread reports it if it needs a compiler
   }
-  kernel.phase.store(Phase::Native, std::memory_order_release);
+  tuning.phase.store(Phase::Native, std::memory_order_release);
   if (in_child()) return;
   const std::lock_guard lock(guard_);
   note(fmt::format("{}: compiled from the first launch on, as an earlier process found it faster", kernel.plan->name));
 }
 
 bool Tuner::native_next(const TieredKernel& kernel) {
-  if (kernel.phase.load(std::memory_order_acquire) != Phase::Measured) return false;
-  const std::lock_guard lock(kernel.measure.guard);
-  return kernel.measure.runs[1] <= kernel.measure.runs[0];
+  const Tuning& tuning = kernel.tuning();
+  return tuning.phase.load(std::memory_order_acquire) == Phase::Measured && tuning.measure.native_next();
 }
 
 void Tuner::record(const TieredKernel& kernel, bool native, double seconds) {
-  const Phase phase = kernel.phase.load(std::memory_order_acquire);
+  Tuning& tuning = kernel.tuning();
+  const Phase phase = tuning.phase.load(std::memory_order_acquire);
   if (phase == Phase::Watched) {
     const auto ns = static_cast<std::int64_t>(seconds * 1e9);
-    const double spent = 1e-9 * static_cast<double>(kernel.tile_ns.fetch_add(ns, std::memory_order_relaxed) + ns);
+    const double spent = 1e-9 * static_cast<double>(tuning.tile_ns.fetch_add(ns, std::memory_order_relaxed) + ns);
     if (spent < patience_ * kLookUpSeconds) return;
     const double cost = std::max(seconds_to_build_.load(std::memory_order_relaxed),
                                  kSecondsAnInstruction * static_cast<double>(instructions(kernel.program)));
     const bool build = spent >= patience_ * cost;
-    if (!build && kernel.looked_up.exchange(true)) return;
+    if (!build && tuning.looked_up.exchange(true)) return;
     Phase watched = Phase::Watched;
-    if (kernel.phase.compare_exchange_strong(watched, Phase::Asked)) ask(kernel, build ? to_build_ : to_look_up_);
-  } else if (phase == Phase::Measured) {
-    const std::lock_guard lock(kernel.measure.guard);
-    TieredKernel::Measure& m = kernel.measure;
-    const int tier = native ? 1 : 0;
-    // The first native run is slow, because it reads the code from memory.
-    const int counted = native ? m.runs[1] - 1 : m.runs[0];
-    if (counted >= 0 && (counted == 0 || seconds < m.best[tier])) m.best[tier] = seconds;
-    ++m.runs[tier];
-    if (m.runs[0] >= kRuns && m.runs[1] > kRuns && kernel.phase.load() == Phase::Measured) decide(kernel);
+    if (!tuning.phase.compare_exchange_strong(watched, Phase::Asked)) return;
+    render_unit_of(kernel);
+    if (&kernel.tuning() == &tuning)
+      ask(kernel, build ? to_build_ : to_look_up_);
+    else
+      tuning.phase = Phase::Watched;  // the kernel is watched by itself now; others that share the unit will be too
+  } else if (phase == Phase::Measured && tuning.measure.add(native, seconds, kernel.seconds)) {
+    decide(kernel);
   }
 }
 
 void Tuner::decide(const TieredKernel& kernel) {
-  const double tile = kernel.measure.best[0];
-  const double native = kernel.measure.best[1];
-  const bool better = native < kBetter * tile;
-  kernel.phase.store(better ? Phase::Native : Phase::Tile, std::memory_order_release);
+  const double ratio = kernel.tuning().measure.ratio();
+  const bool better = ratio < kBetter;
+  kernel.tuning().phase.store(better ? Phase::Native : Phase::Tile, std::memory_order_release);
   if (in_child()) return;
   const std::lock_guard lock(guard_);
-  note(fmt::format("{}: {} from now on, compiled {:.1f} us, tile machine {:.1f} us", kernel.plan->name,
-                   better ? "compiled" : "tile machine", native * 1e6, tile * 1e6));
+  note(fmt::format("{}: {} from now on, compiled takes {:.2f} of the tile machine's time", kernel.plan->name,
+                   better ? "compiled" : "tile machine", ratio));
   if (!thread_.joinable() || stop_) return;
   to_remember_.push_back(kernel.shared_from_this());
   wake_.notify_one();
@@ -124,6 +121,15 @@ std::vector<std::string> Tuner::notes() {
   const std::lock_guard lock(guard_);
   has_notes_ = false;
   return std::exchange(notes_, {});
+}
+
+/// Did an earlier process find the form of many sizes faster? It was not asked at the first launch.
+bool Tuner::was_faster(const TieredKernel& kernel) {
+  try {
+    return builder_().was_faster(kernel, threads_(kernel));
+  } catch (const std::exception&) {
+    return false;
+  }
 }
 
 // A forked child has no thread, and locks that the thread held are never released.
@@ -185,7 +191,8 @@ void Tuner::work() {
     try {
       NativeBuilder& builder = builder_();
       if (remember) {
-        for (const TieredKernel* k : list) builder.remember(*k, threads_(*k), k->phase.load() == Phase::Native);
+        for (const TieredKernel* k : list)
+          builder.remember(*k, threads_(*k), k->tuning().phase.load() == Phase::Native);
       } else {
         build ? builder.build(list, said, kNiceness, &stop_) : builder.look_up(list, said);
       }
@@ -198,7 +205,12 @@ void Tuner::work() {
     for (const TieredKernel* k : list) {
       if (remember) break;
       const bool native = k->native.load() != nullptr;
-      k->phase.store(native ? Phase::Measured : build ? Phase::Tile : Phase::Watched, std::memory_order_release);
+      const bool known = native && k->open() != nullptr && was_faster(*k);
+      k->tuning().phase.store(known    ? Phase::Native
+                              : native ? Phase::Measured
+                              : build  ? Phase::Tile
+                                       : Phase::Watched,
+                              std::memory_order_release);
     }
     lock.lock();
     for (std::string& text : said) note(std::move(text));
@@ -206,7 +218,7 @@ void Tuner::work() {
   // Storing the latest decisions takes only a moment and is worth it.
   for (const KernelPtr& k : std::exchange(to_remember_, {})) {
     try {
-      builder_().remember(*k, threads_(*k), k->phase.load() == Phase::Native);
+      builder_().remember(*k, threads_(*k), k->tuning().phase.load() == Phase::Native);
     } catch (const std::exception&) {
       break;
     }

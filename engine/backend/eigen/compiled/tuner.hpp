@@ -18,9 +18,10 @@ namespace oriel::backend::eigen {
 /// earlier process found it faster. Any other kernel starts on the tile machine. After 5 ms there, the disk cache is
 /// asked. When the kernel has taken as long as building costs, it is built; so at worst the time doubles. Then both
 /// tiers run it in turns, five times each after a first compiled run that does not count. The tier with the best time
-/// keeps the kernel, and the disk cache keeps the verdict. One thread of low priority asks and builds, and its
-/// compilers have low priority too. Kernels that become due while it works form one unit. Only the end of the process
-/// waits for the thread, and it ends a running compiler.
+/// keeps the kernel, and the disk cache keeps the verdict. Kernels of many sizes that share a compiled form
+/// (open_unit.hpp) are watched, built and measured together: a size that was never met costs no build. One thread of
+/// low priority asks and builds, and its compilers have low priority too. Kernels that become due while it works form
+/// one unit. Only the end of the process waits for the thread, and it ends a running compiler.
 ///
 /// Thread safety: any thread.
 class Tuner {
@@ -54,6 +55,7 @@ class Tuner {
   void ask(const TieredKernel& kernel, std::vector<KernelPtr>& list);
   void work();
   void decide(const TieredKernel& kernel);
+  bool was_faster(const TieredKernel& kernel);
   void note(std::string text);
 
   const std::function<NativeBuilder&()> builder_;

@@ -83,14 +83,17 @@ bool WindowFinder::possible() const {
   boost::container::small_vector<Strides, 4> moving;
   boost::container::small_vector<bool, 32> needed(program_.values.size(), false);
   needed[static_cast<std::size_t>(stage_.reductions[0].input)] = true;
-  const auto moves = [&](const Instr& in) {
+  const auto moves_along = [&](const Instr& in, std::size_t d) {
     const Access& a = program_.accesses[static_cast<std::size_t>(in.aux)];
-    return x < a.loops() && a.extent(x) != 1 && a.coefficient(x) != 0;
+    return d < a.loops() && a.extent(d) != 1 && a.coefficient(d) != 0;
   };
+  const auto moves = [&](const Instr& in) { return moves_along(in, x); };
+  bool rows_move = false;  // does a read in the loops move along the loop before x?
   for (auto in = stage_.body.rbegin(); in != stage_.body.rend(); ++in) {
     if (in->result == kNoValue || !needed[static_cast<std::size_t>(in->result)]) continue;
     for (const ValueId v : {in->a, in->b, in->c})
       if (v != kNoValue) needed[static_cast<std::size_t>(v)] = true;
+    rows_move = rows_move || (outer_ > 1 && reads(*in) && moves_along(*in, x - 1));
     if (reads(*in) && moves(*in)) moving.push_back(strides(program_.accesses[static_cast<std::size_t>(in->aux)]));
   }
   // A source that reads nothing in the loops may read what an earlier stage has made.
@@ -99,8 +102,10 @@ bool WindowFinder::possible() const {
     const WindowLayout l = guided(guide, rows);
     return pays(l, rows) && std::all_of(moving.begin(), moving.end(), [&](const Strides& s) { return follows(s, l); });
   };
+  // Rows are a loop along which the source moves, or nothing does: weights do not.
   for (const Strides& guide : moving)
-    if (all_follow(guide, false) || (outer_ > 1 && all_follow(guide, true))) return true;
+    if (all_follow(guide, false) || (outer_ > 1 && (guide[x - 1] != 0) == rows_move && all_follow(guide, true)))
+      return true;
   // The first read that moves along x may be in an earlier stage, outside of the loops.
   for (std::size_t s = 0; s < index_; ++s)
     for (const auto* list : {&program_.stages[s].body, &program_.stages[s].outer})

@@ -24,6 +24,7 @@ struct Found {
   WindowLayout layout;
 };
 
+/// The elements that a window reads, and the part of the source that all windows read.
 void set_taps(const WindowFinder& finder, const LoopProgram& program, const WindowLayout& l, Windows& w) {
   const std::size_t outer = program.outer.size();
   const Ints& inner = program.stages[w.stage].inner;
@@ -50,8 +51,11 @@ void set_taps(const WindowFinder& finder, const LoopProgram& program, const Wind
     w.row_span = std::max(w.row_span, tap.row);
     w.column_span = std::max(w.column_span, tap.column);
   }
+  w.columns = (w.x_points - 1) * w.step + w.column_span + 1;
+  w.rows = (w.y_points - 1) * w.row_step + w.row_span + 1;
 }
 
+/// Without the taps, and what follows from these.
 std::optional<Found> windows_of(const WindowFinder& finder, const LoopProgram& program, std::size_t stage,
                                 ValueId source, ValueId weight) {
   const std::size_t outer = program.outer.size();
@@ -90,9 +94,6 @@ std::optional<Found> windows_of(const WindowFinder& finder, const LoopProgram& p
     w.plane_loops.push_back(k);
     w.planes *= finder.extent(outer + k);
   }
-  set_taps(finder, program, l, w);
-  w.columns = (w.x_points - 1) * w.step + w.column_span + 1;
-  w.rows = (w.y_points - 1) * w.row_step + w.row_span + 1;
   return found;
 }
 
@@ -118,8 +119,9 @@ std::optional<Found> find(const LoopProgram& program) {
     if (!found) found = windows_of(finder, program, at, product->b, product->a);
   }
   if (!found) return std::nullopt;
-  const Windows& w = found->windows;
+  Windows& w = found->windows;
   if (!finder.pays(found->layout, w.slow_loops + 2 == program.outer.size())) return std::nullopt;
+  set_taps(finder, program, found->layout, w);
   std::vector<const Access*> list;
   if (!finder.accesses(w.source, list)) return std::nullopt;
   for (const Access* a : list) {

@@ -18,8 +18,8 @@ struct CallFrames {
   static CallFrames here() noexcept;
 };
 
-/// The line of the innermost call from outside of this library, headers of the system left out. Unknown if the program or
-/// library that made this call has no debug information, if addr2line (of binutils) is not installed, and in setuid
+/// The line of the innermost call from outside of this library, headers of the system left out. Unknown if the program
+/// or library that made this call has no debug information, if addr2line (of binutils) is not installed, and in setuid
 /// programs. The file's name is never freed. The first question about an address runs addr2line, which takes
 /// milliseconds. Thread safety: any thread.
 Site user_line(const CallFrames& frames);

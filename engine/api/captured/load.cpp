@@ -9,6 +9,7 @@
 
 #include "api/call.hpp"
 #include "api/captured/loaded_graph.hpp"
+#include "api/captured/node_reader.hpp"
 #include "api/captured/saved.hpp"
 #include "api/captured/saved_reader.hpp"
 #include "backend/backend.hpp"
@@ -89,7 +90,7 @@ void LoadedCall::read_tensors(SavedReader& reader) {
     const std::uint32_t k = reader.bytes().below(std::min(met + 1, storages.size()), "a storage");
     met = std::max<std::size_t>(met, k + 1);
     const bool viewed = reader.bytes().flag();
-    std::vector<NodePtr> movements = reader.movements(storages[k]->shape());
+    std::vector<NodePtr> movements = NodeReader(reader).movements(storages[k]->shape());
     if (!movements.empty()) check_loaded({&movements.back(), 1});
     if (!viewed && !movements.empty()) reader.bytes().fail("is damaged: a storage is moved");
     origin.tensors.push_back({k, {}, viewed});
@@ -263,7 +264,7 @@ class ReplayTracer final : public detail::TracerBase {
           nodes.push_back(read_late(nodes));
           break;
         default:
-          nodes.push_back(reader_.node(nodes));
+          nodes.push_back(NodeReader(reader_).node(nodes));
       }
     }
     return nodes;
@@ -315,7 +316,7 @@ class ReplayTracer final : public detail::TracerBase {
         const std::vector<CellPtr>& from = kind == CapturedResult::Kind::input ? storages : fresh;
         cell = from[bytes.below(from.size(), "a storage")];
       }
-      std::vector<NodePtr> movements = reader_.movements(cell->shape());
+      std::vector<NodePtr> movements = NodeReader(reader_).movements(cell->shape());
       if (!movements.empty() && symbols_ == nullptr) check_loaded({&movements.back(), 1});
       if (!movements.empty()) cell = Cell::make_place(std::move(cell), path_of(std::move(movements)));
       results.tensors.push_back(Access::naming(std::move(cell)));

@@ -1,4 +1,4 @@
-// Reads the parts of a saved entry: numbers, nodes, layouts. Each is checked as far as it can be alone.
+// Reads the parts of a saved entry: words, numbers, views. Each is checked as far as it can be alone.
 #pragma once
 
 #include <string>
@@ -33,37 +33,15 @@ class SavedReader {
   /// Extents, of which no number is negative.
   Shape shape();
   graph::RealizedKind realized_kind();
-  /// A movement over positions of `shape`.
-  graph::NodePtr movement(const Shape& shape);
-  /// Movements over positions of `shape`, the first one first.
-  std::vector<graph::NodePtr> movements(Shape shape);
-  /// A node that is neither an input nor in memory. `made`: the nodes before it.
-  graph::NodePtr node(std::span<const graph::NodePtr> made);
-
- private:
-  struct Parts {
-    graph::Op op = graph::Op::Const;
-    DType dtype = DType::float32;
-    Shape shape;
-    graph::Arg arg;
-    Site site = Site::unknown();
-    std::uint8_t marks = 0;
-    graph::FoundLayout layout;
-    graph::AxisStrides strides;
-  };
-  Parts parts();
-  graph::Arg argument();
-  graph::Scalar scalar();
   Ranges ranges();
   View view();
-  sym::Expr expression();
-  graph::AxisStrides axis_strides();
-  graph::NodePtr build(Parts parts, std::span<graph::NodePtr> sources, Device device);
+  /// The first device, on which numbers and positions may be that name none.
+  Device first_device() const noexcept { return first_device_; }
+  /// Throws IoError: the file is damaged, because the rule does not hold.
   void check(bool holds, std::string_view rule) const;
-  void check_movement(const Parts& parts, const Shape& source) const;
-  void check_ranks(const Parts& parts, std::span<const graph::NodePtr> sources) const;
-  void check_argument(const Parts& parts) const;
-  void check_axes(const Ints& axes, std::size_t rank) const;
+
+ private:
+  sym::Expr expression();
 
   ByteReader& bytes_;
   std::vector<std::string_view> words_;

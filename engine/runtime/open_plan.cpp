@@ -55,6 +55,7 @@ void OpenPlan::lower(const Key& key, const schedule::DeviceLimits& limits) {
     }
     step.program = number_of({std::move(open.program), &backend::backend_for(kernel.device),
                               limits.of(kernel.device).row_bytes, !kernel.copy});
+    ++programs_[step.program].steps;
   }
   lifetimes_ = places.lifetimes();
   first_values_ = places.first_values();
@@ -98,13 +99,15 @@ std::vector<LaunchStep> OpenPlan::steps_at(const graph::Sizes::At& at, std::span
   struct Launch {
     LaunchStep step;  // without what differs from step to step
     std::vector<codegen::Binding> bindings;
-    std::vector<bool> outputs;
+    InlineVector<bool, 8> outputs;
+    std::size_t steps;  // that are still to be made
   };
   std::vector<Launch> launches(programs_.size());
   for (std::size_t p = 0; p < programs_.size(); ++p) {
     const Program& program = programs_[p];
     codegen::LoweredKernel closed = codegen::close_at(program.open, at, program.row_bytes);
     launches[p].bindings = std::move(closed.bindings);
+    launches[p].steps = program.steps;
     for (std::size_t a = 0; a < launches[p].bindings.size(); ++a)
       launches[p].outputs.push_back(closed.program.arguments[a].output);
     LaunchStep& step = launches[p].step;
@@ -117,8 +120,9 @@ std::vector<LaunchStep> OpenPlan::steps_at(const graph::Sizes::At& at, std::span
   std::vector<LaunchStep> steps;
   steps.reserve(steps_.size());
   for (const Step& from : steps_) {
-    const Launch& launch = launches[from.program];
-    LaunchStep& step = steps.emplace_back(launch.step);
+    Launch& launch = launches[from.program];
+    LaunchStep& step =
+        --launch.steps == 0 ? steps.emplace_back(std::move(launch.step)) : steps.emplace_back(launch.step);
     step.arguments.reserve(launch.bindings.size());
     for (std::size_t a = 0; a < launch.bindings.size(); ++a) {
       const ArgumentSource source = from.values[static_cast<std::size_t>(launch.bindings[a].entry)];

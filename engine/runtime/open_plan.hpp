@@ -44,7 +44,8 @@ class OpenPlan {
     codegen::OpenProgram open;
     backend::Backend* device;
     std::int64_t row_bytes;
-    bool runs;  // false if only copies between devices have it
+    bool runs;              // false if only copies between devices have it
+    std::size_t steps = 0;  // that run it
     std::unique_ptr<const backend::KernelFamily> family = nullptr;
   };
   struct Step {

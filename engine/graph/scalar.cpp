@@ -11,7 +11,7 @@ namespace oriel::graph {
 
 namespace {
 
-// Keeps as many low bits of `value` as the dtype has, and extends their sign.
+// The value in the dtype: the low bits that it has, or, for bool, whether any bit is set.
 std::int64_t wrap(DType dtype, std::int64_t value) noexcept {
   switch (dtype) {
     case DType::bool_:

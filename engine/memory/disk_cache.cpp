@@ -210,7 +210,7 @@ bool DiskCache::put(std::string_view key, std::string_view blob) {
   const bool first = written_ < 0;
   written_ = std::max<std::int64_t>(written_, 0) + static_cast<std::int64_t>(key.size() + blob.size());
   // Other processes write too, so the folder is scanned at the first write and after every eighth of the limit written.
-  if (first || written_ > most_bytes_ / 8) evict();
+  if (first || (most_bytes_ > 0 && written_ > most_bytes_ / 8)) evict();
   return true;
 }
 

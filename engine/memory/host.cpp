@@ -36,8 +36,8 @@ class alignas(64) LiveBytes {
   std::atomic<std::size_t> peak_{0};
 };
 
-// When the pool is next swept. The pool's time is the clock's and what has passed besides. All threads may ask whether
-// a sweep is due; the rest is guarded by the pool's lock.
+// When the pool is next swept. The pool's time is the clock's time plus what pass_time() added. All threads may ask
+// whether a sweep is due; the rest is guarded by the pool's lock.
 class alignas(64) SweepTimes {
  public:
   bool due(Clock::time_point clock) const noexcept { return clock >= next_look_.load(std::memory_order_relaxed); }

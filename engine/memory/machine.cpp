@@ -60,7 +60,7 @@ std::size_t machine_memory() {
   const long page = sysconf(_SC_PAGESIZE);
   const std::size_t all =
       pages > 0 && page > 0 ? static_cast<std::size_t>(pages) * static_cast<std::size_t>(page) : kNoLimit;
-  // Half of the address space: more than any system has, and small enough that sums do not overflow.
+  // A quarter of the address space: more than any system has, and small enough that sums do not overflow.
   constexpr auto most = static_cast<std::size_t>(std::numeric_limits<std::ptrdiff_t>::max()) / 2;
   static const std::size_t groups = group_memory("");
   return std::min({all, groups, most});

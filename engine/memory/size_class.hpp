@@ -12,8 +12,8 @@ inline constexpr std::size_t kAlignment = 64;
 /// Padding after the last byte, so that whole vectors can be read.
 inline constexpr std::size_t kSlack = 64;
 inline constexpr std::size_t kLargestBlock = static_cast<std::size_t>(std::numeric_limits<std::ptrdiff_t>::max()) / 2;
-/// Four classes per power of two, plus the padding. At most a quarter of a block is wasted, and nothing for a power of
-/// two.
+/// Four classes per power of two, rounded up to kAlignment, plus the padding. At most a quarter of a block of several
+/// hundred bytes is wasted, and nothing for a power of two.
 inline constexpr std::size_t kClassesPerDoubling = 4;
 inline constexpr std::size_t kClasses = 64 * kClassesPerDoubling;
 

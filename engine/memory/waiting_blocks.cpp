@@ -44,10 +44,15 @@ void* advised_memory(std::size_t bytes, HugePages pages) {
 
 void* SystemMemory::allocate(std::size_t bytes, HugePages pages) {
   if (pages == HugePages::reserved && bytes >= kMapped) {
+    const std::lock_guard lock(guard_);
     if (void* data = from_reserve(bytes)) {
-      const std::lock_guard lock(guard_);
-      reserved_.insert(data);
-      return data;
+      try {
+        reserved_.insert(data);
+        return data;
+      } catch (const std::bad_alloc&) {
+        munmap(data, whole_pages(bytes));
+        return nullptr;
+      }
     }
   }
   return from_system(bytes, pages);

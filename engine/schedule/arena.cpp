@@ -68,8 +68,8 @@ void Arena::Intake::add_all() {
   }
 }
 
-// A root is stored as its layout says. What is stored in another order than that stands above what is computed, so that
-// values which differ in nothing else are computed once.
+// A root is stored in the order of its layout. A Format entry above the computed value names this order, so values that
+// differ only in their order of memory are computed once.
 EntryId Arena::Intake::add_root(const Node& root, EntryId value) {
   if (!arena_[value].device && root.device != arena_.home_) value = arena_.placed(value, root.device);
   const Ints* strides = graph::memory_strides(root);
@@ -87,7 +87,7 @@ EntryId Arena::Intake::add_root(const Node& root, EntryId value) {
   return arena_.entries_.join(e);
 }
 
-// A number that was put into memory as a result of its own is a number to whoever reads it on another device.
+// A constant that was realised as a tensor is read as a constant again on other devices.
 EntryId Arena::Intake::source_of(const Node& node, std::int32_t source) {
   const Node& s = order_[source];
   const bool number = s.op == Op::Const || s.op == Op::Iota;
@@ -100,14 +100,14 @@ EntryId Arena::Intake::source_of(const Node& node, std::int32_t source) {
   return arena_.entries_.join(e);
 }
 
-// What stands for itself wherever it is read, as a value that is stored on this device.
+// A number or positions, which have no device, as a value that is stored on this device.
 EntryId Arena::placed(EntryId id, Device device) {
   Entry e = (*this)[id];
   e.device = device;
   return entries_.join(e);
 }
 
-// Writes of all are passed over on the way down to the memory: nobody asked for what they gave.
+// The search for the memory skips writes of the whole target that are no entries: nobody asked for their results.
 EntryId Arena::Intake::add_write(Entry entry, std::int32_t number, bool root) {
   const bool all = entry.where() == nullptr;
   if (all && !root) return entry.source[1];
@@ -118,7 +118,7 @@ EntryId Arena::Intake::add_write(Entry entry, std::int32_t number, bool root) {
     entry.home = entry_of_[static_cast<std::size_t>(below)];
   else if (const auto kept = writes_.find(below); kept != writes_.end())
     entry.home = kept->second;
-  // A write lies as its target does. Only where a rule has put another value in the target's place may they differ.
+  // A write has its target's order of memory, unless a rule has replaced the target.
   if (entry.home != kNone && !same_strides(arena_[entry.home].strides, entry.strides)) entry.home = kNone;
   if (all && entry.home == kNone) return entry.source[1];
   return writes_[number] = arena_.entries_.join(entry);
@@ -130,10 +130,10 @@ EntryId Arena::add(Entry entry) {
     if (!source.device) return entry.source[0];
     entry.strides = source.strides;
   }
-  // A gather reads memory.
+  // A gather reads from memory.
   if (entry.op == Op::Gather && !(*this)[entry.source[0]].device)
     entry.source[0] = placed(entry.source[0], entry.device.value_or(home_));
-  // So does a sort, and row-major memory.
+  // A sort also reads from memory, which must be row-major.
   if (graph::is_sort(entry.op)) {
     EntryId& source = entry.source[0];
     if (!(*this)[source].device) source = placed(source, entry.device.value_or(home_));

@@ -87,7 +87,7 @@ std::vector<HeldValue> held_values(const Arena& arena, const Kernel& kernel) {
     else
       joined.push_back(v);
   }
-  // A place that a movement only passes on is no second evaluation.
+  // A movement only passes its place on to its source, which is no second evaluation.
   for (HeldValue& v : joined)
     if (graph::is_movement(arena[v.entry].op)) v.places = 1;
   return joined;
@@ -117,7 +117,7 @@ Path Paths::to(EntryId entry, ScopeId scope, MapId map) const {
   path.views.push_back(View::contiguous(arena_[entry].shape()));
   bool reduced = false;
   Spot spot{entry, scope, map};
-  // Ends: each reader is a consumer, or the same value in the root scope.
+  // The loop ends, because each reader is a consumer, or the same value in the root scope.
   for (auto it = reader_.find(spot); it != reader_.end(); it = reader_.find(spot)) {
     const Instance& i = kernel_.instances[it->second];
     const Entry& e = arena_[i.entry];

@@ -48,8 +48,8 @@ Ints joined(std::span<const Ints> pieces) {
   return extents;
 }
 
-// Splits the loops of operand i, and so those of every operand that shares them; undone unless there are fewer views in
-// all afterwards.
+// Splits the loops of operand i, and of every operand that shares them. Undoes the split unless it leaves fewer views
+// in all.
 bool try_split(Domain& domain, std::size_t i, const Split& split) {
   const std::size_t outer = domain.outer.size();
   const int group = domain.operands[i].group;
@@ -72,7 +72,7 @@ bool try_split(Domain& domain, std::size_t i, const Split& split) {
   return true;
 }
 
-// The outermost views of some operand, as many as can be, become one view.
+// Makes one view of as many of an operand's outermost views as possible.
 bool refine_once(Domain& domain) {
   for (std::size_t i = 0; i < domain.operands.size(); ++i) {
     const ShapeTracker tracker = domain.operands[i].tracker;
@@ -163,7 +163,7 @@ bool drop_ones(Domain& domain, const Section& s) {
     keep.push_back(e != 1);
     if (e != 1) kept.push_back(e);
   }
-  // A masked axis of extent 1 that is invalid has to stay: without it nothing would say so.
+  // An axis of extent 1 whose only position is masked out has to stay, because nothing else says that it is invalid.
   if (kept.size() == s.extents->size() || kept.empty()) return false;
   const std::size_t first = first_axis(domain, s);
   for (Operand& o : domain.operands)
@@ -172,8 +172,8 @@ bool drop_ones(Domain& domain, const Section& s) {
   return true;
 }
 
-// For other sizes the loops of such an operand might have to be split, which decides how fast they are and in which
-// order sums are added.
+// At other sizes the loops of such an operand might have to be split. The split decides the speed, and the order of
+// sums.
 void refuse_symbolic(const Domain& domain) {
   for (const Operand& o : domain.operands)
     if (!o.tracker.single() && detail::symbolic(o.tracker))
@@ -188,7 +188,7 @@ DomainChange normalise(Domain& domain) {
   SymInt points = numel(domain.outer);
   for (const Ints& inner : domain.inner) points = points * (numel(inner) == 0 ? 0 : 1);
   if (points == 0) return change;  // nothing runs, or only identities: leave the loops as they are
-  // The scheduler only merges views; what is read in the end gets the fewest.
+  // Until here the scheduler has only merged views. Each operand now gets the fewest views.
   for (Operand& o : domain.operands)
     if (detail::view_count(o.tracker) > 2) o.tracker = o.tracker.simplify();
   for (int budget = 16; budget > 0 && extra_views(domain) > 0 && refine_once(domain); --budget) change.refined = true;

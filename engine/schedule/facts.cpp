@@ -42,7 +42,7 @@ Facts learn(const Arena& arena, const std::vector<Facts>& facts, EntryId v) {
     const bool reduced = graph::is_reduce(arena[e.source[k]].op);
     const bool again = std::find(e.source, e.source + k, e.source[k]) != e.source + k;  // x * x evaluates x once
     if (!reduced && !again) f.work = std::min(kWorkCap, f.work + s.work);
-    // A pad of anything is zero outside: either its source is, or the mask is put on the value.
+    // A pad is zero outside of its source, whatever the source is: the source's reads are masked, or the value is.
     if (e.op != Op::Pad) f.keeps_zero = f.keeps_zero && s.keeps_zero;
     f.row_level = f.row_level || ((reduced || s.row_level) && s.elements == f.elements);
     if (f.over == kNone && s.elements == f.elements) f.over = s.over;

@@ -15,13 +15,14 @@ using graph::Op;
 
 namespace {
 
-// Movements between a sum and its product.
+// The most movements between a sum and its product.
 constexpr std::size_t kMostMovements = 256;
-// As the windows of codegen/windows.hpp: the longest ones, the shortest rows, and how far results may lie apart.
+// The limits of codegen/windows.cpp and window_layout.cpp: the longest windows, the shortest rows, and the largest step
+// between results.
 constexpr std::int64_t kMostTaps = 256;
 constexpr std::int64_t kShortestRow = 4;
 constexpr std::int64_t kMostStep = 4;
-// Of the elements that windows read, the part that differs, at most.
+// The most distinct elements that windows may read, as a part of all that they read.
 constexpr double kMostDistinct = 0.6;
 
 std::vector<bool> reduced_axes(const Entry& reduction, std::size_t rank) {
@@ -226,7 +227,7 @@ bool ReductionForms::find_windows(EntryId v, const ReductionForm& form) {
   const Entry& e = arena_[v];
   if (!graph::row(e.op).windows) return false;
   const EntryId source = e.source[0];
-  // Without a raw view below, only windows of several axes that lie side by side are looked for.
+  // Without a raw view below, windows do not overlap, and only those of several axes are looked for.
   const Shape extents = reduced_extents(arena_[source].shape(), std::get<Ints>(e.node->arg));
   const auto across = std::count_if(extents.begin(), extents.end(), [](SymInt n) { return n > 1; });
   if (across < 2 && !facts_[static_cast<std::size_t>(source)].raw_view) return false;
@@ -254,7 +255,7 @@ bool ReductionForms::reads_windows(EntryId source, MapId map, const std::vector<
     if (arena_[r.entry].is_const()) continue;
     const std::optional<detail::WindowWalk> walk = detail::window_walk(maps_[r.map], reduced, x);
     if (!walk) return false;
-    // Windows side by side: of one axis they are short rows, which loops walk as well.
+    // Windows that do not overlap. Along one axis they are short rows, which plain loops read as fast.
     const bool beside = walk->across > 1 && walk->step >= 2 && walk->step <= kMostStep;
     if (walk->distinct > kMostDistinct * walk->points && !beside) return false;
     any = true;

@@ -20,21 +20,22 @@ namespace oriel::schedule {
 
 namespace {
 
-// Rows that share a factor, and in all: fewer leave a thread without work, or the factor without use.
+// The fewest rows that share a factor, and the fewest in all. With fewer, packing the factor does not pay, or a thread
+// has no work.
 constexpr std::int64_t kFewestFactorRows = 16;
 constexpr std::int64_t kFewestPoints = 64;
-// Bytes of a right factor that a thread may hold packed.
+// The most bytes of a packed right factor that a thread may hold.
 constexpr std::int64_t kFactorBytes = std::int64_t{16} << 20;
-// A product for a few rows at a time packs its right factor and reads it again for each of them. Where the factor is
-// larger than a core's own caches, that costs more than it saves: if depths are so many that the results' traffic
-// counts for little, or rows so few that a product by itself reads the factor as it lies.
+// A product for a few rows at a time packs its right factor, and reads it again for each group of rows. If the factor
+// is larger than a core's own caches, this costs more than joining saves in two cases: the depth is so large that the
+// traffic of the results hardly counts, or there are so few rows that a product by itself would not pack the factor.
 constexpr std::int64_t kNearFactorBytes = std::int64_t{1} << 20;
 constexpr std::int64_t kDeepFactor = 512;
 constexpr std::int64_t kFewRows = 256;
 constexpr std::int64_t kShortRowBytes = 2048;
-// Two products in a row pay where what lies between them leaves the caches, and is more than their factors.
+// Joining two products pays if the values between them do not fit the caches and are larger than the factors.
 constexpr std::int64_t kBetweenBytes = std::int64_t{2} << 20;
-// Multiplications of a product with a vector, from which on it has a form of its own.
+// From so many multiplications on, a product with a vector has a form of its own.
 constexpr std::int64_t kVectorWork = 4096;
 
 /// Kernels that could be joined, as far as they are known.
@@ -85,7 +86,7 @@ class Joiner {
     return list;
   }
 
-  /// The kernel that alone reads what k stores for others, and that value.
+  /// The only kernel that reads what k stores for other kernels, and the value that it reads.
   std::pair<KernelId, EntryId> next(KernelId k) {
     EntryId between = kNone;
     KernelId reader = -1;
@@ -167,12 +168,12 @@ class Joiner {
     joined.reason = fmt::format("rows of {} bytes stay in cache from part to part", to_string(chosen.row_bytes));
   }
 
-  // Why a kernel runs faster by itself than for the rows of `value` that the one before it leaves.
+  // The reason why a kernel runs faster by itself than for a few rows of `value` at a time, as the kernel before it
+  // makes them.
   std::string disagrees(const KernelLoops& loops, EntryId value) const {
     const std::optional<LoopProduct> product = find_product(loops);
     const std::optional<ProductSides> sides = product ? sides_of(loops, *product) : std::nullopt;
-    // A reduction that is no product and reads neighbouring results side by side: row by row it would touch a line of
-    // memory for each element.
+    // A reduction down columns that is no product. Row by row it would touch a cache line for each element.
     if (!sides && !loops.kernel().reductions.empty() && walks_columns(loops))
       return "it reduces columns of memory, which it would walk one by one";
     // As a part it would run tile by tile.

@@ -10,17 +10,19 @@ namespace oriel::schedule {
 
 namespace {
 
-// Reductions of a kernel with which another one is compared: where one has a form of its own, it is among the first.
+// The most reductions of a kernel that another one is compared with. A reduction with a form of its own is among the
+// first.
 constexpr std::size_t kMostCompared = 8;
-// Points at which a value is evaluated, padding included, over its elements: beyond, storing it costs less.
+// Storing a value costs less than evaluating it at more points, padding included, than this times its elements.
 constexpr double kMostPadding = 1.1;
-// Elements that are summed for padding alone, from which on the reduction is stored instead.
+// From so many elements on that are summed only for padding, the reduction is stored instead.
 constexpr double kPaddedWork = 1024;
-// Rows up to which walking a matrix row by row costs more than its memory.
+// Up to so many rows, walking a matrix row by row costs more than reading its memory.
 constexpr std::int64_t kShortRow = 16;
 
-// Points of a row beside which the tile machine takes no other row, how many times as long it is as a short reduction,
-// and results of that: together they cost more than another kernel.
+// Another kernel costs less than a short reduction beside a long one, if a row of the long one has at least kLongRow
+// points (the tile machine then takes one row at a time), that is kMuchLonger times as many as the short one has, and
+// the short one has at least kManyRows results.
 constexpr std::int64_t kLongRow = 512;
 constexpr std::int64_t kMuchLonger = 8;
 constexpr std::int64_t kManyRows = 64;
@@ -69,7 +71,8 @@ std::string KernelForms::loss(EntryId v, const Place& place, std::vector<bool> a
   if (around > 1) {
     const ReductionForm* ours = form(v);
     if (ours == nullptr) {
-      // Loops of long rows take them one by one: a few points are then reduced in tiles of a few elements.
+      // Loops over long rows take one row at a time. A short reduction beside them then runs in tiles of a few
+      // elements.
       const std::int64_t depth = estimate(forms_.of(v).depth);
       if (around < kLongRow || depth * kMuchLonger > around || facts(v).elements < kManyRows ||
           rereads(v, place.kernel))

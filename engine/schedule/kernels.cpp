@@ -153,8 +153,8 @@ class Former {
     placement_.sort(v);
   }
 
-  // Kernels of its own: the domain of a write is the value's shape, and its stores go through the write's map. Where
-  // other elements have to be there first, another kernel puts them there.
+  // A write has kernels of its own. The domain is the value's shape, and stores go through the write's map. If the
+  // target's other elements are not in memory yet, another kernel puts them there first.
   void store_write(EntryId v, const Write& write) {
     const Entry& e = arena_[v];
     const auto fresh = [&](const Shape& domain, EntryId source, MapId map, std::string reason) {

@@ -144,7 +144,7 @@ class LoopFinder {
     stage_level_.push_back(top + 1);
   }
 
-  // For one access of each instance that may have one: moving an access is expensive.
+  // Reserves one access for each instance that may have one, because moving an access is expensive.
   void reserve_accesses() {
     const auto& list = kernel_.instances;
     const auto reads = [this](const Instance& i) {
@@ -157,7 +157,7 @@ class LoopFinder {
     loops_.stores_.reserve(kernel_.outputs.size());
   }
 
-  // Where what a scope evaluates at a level is computed.
+  // The slot for values that a scope evaluates at a level.
   StageSlot slot(ScopeId scope, int level) const {
     scope = effective(scope);
     if (scope >= kFirstReduction)
@@ -187,8 +187,8 @@ class LoopFinder {
         if (!e.is_const()) access = add(-1, DType::int64, {i.entry, i.at_scope, i.at_map}, at);
         break;
       case Role::Masked: {
-        // What is read from memory there, or is masked below, is 0 wherever this mask hides it: the maps of what lies
-        // below carry the mask along.
+        // Values that are read from memory there, or masked below, are 0 wherever this mask hides them, because the
+        // maps below carry the mask along.
         std::size_t below = values_.source(n);
         while (kernel_.instances[below].role == Role::Alias) below = values_.source(below);
         const Role role = kernel_.instances[below].role;
@@ -246,7 +246,7 @@ class LoopFinder {
     return next;
   }
 
-  // The argument that is read, if any, in whose memory a value goes.
+  // The argument, if any, that is read and whose memory the value is then written to.
   std::int32_t shared_argument(EntryId written) const {
     const EntryId taken = graph_.taken_by(written);
     const bool write = graph_.writes.home(written) != kNone;
@@ -259,8 +259,8 @@ class LoopFinder {
     return -1;
   }
 
-  // Over outer ++ inner of the stage, into which order the root scope's axes are brought. Positions are those of the
-  // value's row-major elements, or, with `strides`, of the memory in which these lie so.
+  // The map over the stage's outer loops, then its inner loops; the axes of the root scope are permuted to this order.
+  // It gives positions of the value's row-major elements or, with `strides`, positions in memory with these strides.
   std::int32_t add(std::int32_t argument, DType dtype, Read read, StageSlot at, bool store = false,
                    const Ints* strides = nullptr) {
     const int stage = at.body ? at.stage : kOuterOnly;
@@ -358,8 +358,8 @@ std::int32_t KernelLoops::argument_of(EntryId entry, bool output) const {
 
 namespace {
 
-// Reading along a loop costs about this much an element: memory in order, one value repeated, or a line of cache for
-// each element; and a run along it, however short, costs its beginning.
+// The cost of an element that a loop reads, if the loop walks memory in order, repeats one value, or touches a cache
+// line for each element. Each run along the loop, however short, also costs its start.
 double step_cost(const ShapeTracker& tracker, std::size_t loop) {
   constexpr double kRunBegins = 8;
   const double begin = kRunBegins / static_cast<double>(std::max<std::int64_t>(estimate(tracker.shape()[loop]), 1));

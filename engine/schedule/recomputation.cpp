@@ -14,17 +14,18 @@ using graph::Op;
 
 namespace {
 
-// Operations that another kernel is worth: it takes a microsecond to launch.
+// Operations that take as long as launching another kernel, about a microsecond.
 constexpr double kStoredWork = 32768;
 
 constexpr Rates kCost = kRatesInCache;
 constexpr double kCachedBytes = 16 << 20;  // of values that stay in the caches from kernel to kernel
-// A value is stored from this gain on: a launch, and the estimate's own error.
+// The least gain for which a value is stored: it covers a launch and the error of the estimate.
 constexpr double kLeastGain = 1500;
 constexpr double kLeastRatio = 1.2;
-// Values below one that are looked at; what is made of more is judged by its operations alone.
+// The most values below a value that are looked at. A value made of more is judged by its operations alone.
 constexpr std::size_t kMostValues = 64;
-// As codegen/keep.cpp: a stage reads what an earlier one has computed of a row, from so many operations and rows on.
+// The limits of codegen/keep.cpp: from so many operations and rows on, a stage reads what an earlier stage computed for
+// the row.
 constexpr std::int64_t kKeepCost = 4;
 constexpr std::int64_t kFewestRows = 16;
 
@@ -44,7 +45,7 @@ std::string Recomputation::loss(EntryId v) {
   return time(v);
 }
 
-// At one place, be it more often than v has elements.
+// For a value that is needed at one place, even at more points than it has elements.
 std::string Recomputation::repetition(EntryId v, const Place& place) {
   const Facts& f = facts(v);
   const Kernel& k = kernel(place);
@@ -61,7 +62,7 @@ std::string Recomputation::repetition(EntryId v, const Place& place) {
                      points, f.elements, repeated / count(f.elements), limit);
 }
 
-// At several places: by operations alone.
+// For a value that is needed at several places: counts operations alone.
 std::string Recomputation::operations(EntryId v) const {
   const Facts& f = facts(v);
   std::int64_t points = 0, at = 0, first = 0;
@@ -78,8 +79,8 @@ std::string Recomputation::operations(EntryId v) const {
                      limit);
 }
 
-// At several places, or as a factor that is packed: by what its operations, its reads and packing take, against storing
-// and reading it.
+// For a value that is needed at several places, or as a factor that is packed: compares the time of its operations,
+// reads and packing with the time of storing and reading it.
 std::string Recomputation::time(EntryId v) {
   const Facts& f = facts(v);
   if (f.positions) return {};  // what it hides can be told where it is not stored
@@ -155,7 +156,7 @@ bool Recomputation::evaluate(EntryId v, const Kernel& k, ScopeId scope, MapId ma
   if (!forms_.forms().find_reads(v, map, reads, &values, kMostValues)) return false;
   for (const EntryId e : values) {
     const Op op = arena_[e].op;
-    // What an expand would repeat often is stored, or lies outside of the loops.
+    // A value that an expand would repeat often is stored, or lies outside of the loops.
     if (facts(e).elements * limits_.of(k.device).expand_factor < facts(v).elements) continue;
     if (graph::is_elementwise(op) || op == Op::Gather)
       out.nanoseconds += (op == Op::Gather ? kCost.gather : kCost.operation) * graph::row(op).cost;

@@ -32,7 +32,7 @@ bool is_negative_zero(const Arena& a, EntryId id) {
 }
 bool floating(const Entry& e) { return is_floating(e.dtype); }
 
-// The operand beside a constant one of that value, for commutative ops.
+// For commutative ops: the other operand, if one operand is a constant of this value.
 Result beside(const Arena& a, const Entry& e, double value) {
   if (is_value(a, e.source[1], value)) return e.source[0];
   if (is_value(a, e.source[0], value)) return e.source[1];
@@ -68,7 +68,7 @@ Result mul_zero(Arena& a, const Entry& e) {
 }
 Result div_one(Arena& a, const Entry& e) { return is_value(a, e.source[1], 1) ? Result(e.source[0]) : std::nullopt; }
 Result integer_div_one(Arena& a, const Entry& e) { return floating(e) ? std::nullopt : div_one(a, e); }
-// What a kernel gives for floats depends on the level of instructions that runs it: only there are its bits known.
+// The bits of a function of floats depend on the instruction set that runs the kernel, so they are not known here.
 Result fold_integer_power(Arena& a, const Entry& e) { return floating(e) ? std::nullopt : fold_constants(a, e); }
 Result pow_one(Arena& a, const Entry& e) { return div_one(a, e); }
 Result pow_two(Arena& a, const Entry& e) {
@@ -175,8 +175,8 @@ Result shrink_pad(Arena& a, const Entry& e) {  // cuts off exactly what was padd
   return s.source[0];
 }
 
-// Each kernel that reads a value passes through all movements above it, one by one. Of a long chain that many kernels
-// read at different heights, only the views remain to which every sixteen movements merge.
+// Each kernel that reads a value walks all movements above the value, one by one. In a long chain every sixteen
+// movements become the views that they merge to, so kernels that read the chain at different heights walk less.
 Result long_chain(Arena& a, const Entry& e) {
   constexpr std::size_t kMovements = 16;
   constexpr std::size_t kMostViews = 4;
@@ -205,7 +205,8 @@ Result copy_copy(Arena& a, const Entry& e) {
   const EntryId origin = s.source[0];
   return a.device(origin) == *e.device ? origin : a.make_copy(origin, *e.device);
 }
-// What is copied is what is in memory; a movement that makes it no smaller is free on the other side.
+// A copy moves the elements that are in memory. A movement that leaves none of them out costs nothing on the other
+// device.
 Result copy_movement(Arena& a, const Entry& e) {
   const Entry s = a[e.source[0]];
   if (!graph::is_movement(s.op) || s.op == Op::Format || numel(a[s.source[0]].shape()) > numel(s.shape()))

@@ -102,7 +102,7 @@ class SoftmaxMatcher {
     return true;
   }
 
-  // Neither y nor anything that is computed once a row knows the maximum or the sum.
+  // Neither y nor any value that is computed once per row depends on the maximum or the sum.
   bool knows_scores_alone() const {
     const auto reads_reduction = [&](std::size_t n) {
       const Instance& i = kernel_.instances[n];

@@ -114,7 +114,7 @@ class RowFinder {
     return !known.empty() || loops.outer().empty();
   }
 
-  // The rows' loops that all kernels can be written with: the number of a row has these digits.
+  // Loops over the rows with which all kernels can be written. Their extents are the digits of a row's number.
   bool cut_rows() {
     std::vector<SymInt> cuts{1};
     for (std::size_t p = 0; p < kernels_.size(); ++p) {

@@ -10,7 +10,8 @@ using graph::Op;
 
 namespace {
 
-// Of walking the kernels behind one that would overwrite a leaf; beyond, leaves are left alone.
+// The most steps of the walk over the kernels that run after one that would overwrite a leaf. With more, leaves are not
+// overwritten.
 constexpr std::size_t kMostSteps = 1 << 20;
 
 // Does each row-major position lie at the same place in memory?
@@ -33,7 +34,7 @@ class TakeOver {
       untouched_[at(w.home)] = true;
       untouched_[at(graph.writes.storage(w.entry))] = true;
     }
-    // What joined kernels read and store, they do where the last of them runs.
+    // Joined kernels read and store at the step of the last one.
     for (std::size_t k = 0; k < graph.joined_in.size(); ++k) {
       if (graph.joined_in[k] < 0) continue;
       for (const Instance& i : graph.kernels[k].instances)
@@ -106,7 +107,7 @@ class TakeOver {
     return !leaf || all_late_behind(step);
   }
 
-  // With the kernel at `step` overwriting a leaf.
+  // Does every later kernel overwrite a leaf too, or need one that does, if the kernel at `step` overwrites one?
   bool all_late_behind(std::size_t step) {
     std::vector<bool> late(graph_.kernels.size(), false);
     late[at(graph_.order[step])] = true;

@@ -29,7 +29,7 @@ void refuse(Write& w, std::string why) {
   w.note = "not in place: " + std::move(why);
 }
 
-// A leaf is overwritten only for the sake of a value that stays: the last write of such a chain is asked for.
+// A leaf is overwritten only for a value that stays: the last write of such a chain is a requested value.
 void spare_leaves(const Arena& arena, WritePlan& plan) {
   std::vector<bool> kept = plan.wanted;
   for (std::size_t k = plan.writes.size(); k-- > 0;) {
@@ -127,7 +127,7 @@ class Orderer {
       const Instance& load = kernel(p.kernel).instances[static_cast<std::size_t>(p.instance)];
       if (load.role != Role::Load) continue;
       if (p.kernel == last || p.kernel == first) {
-        // What a first kernel overwrites is gone when the second runs.
+        // The second kernel cannot read what the first one has overwritten.
         if ((p.kernel == last && first != last) || !keeps_apart(w.entry, p.kernel, load))
           return stage(w, p.kernel == last);
       } else if (reaches(p.kernel, first, w.entry)) {
@@ -152,9 +152,9 @@ class Orderer {
     return false;
   }
 
-  // What the kernel gives beside the write is given by another one, which can run before. Else the value is put aside
-  // before anything is overwritten; where it has been already, or where the whole target is replaced anyway, other
-  // memory is taken.
+  // Another kernel, which can run before, computes the other results of this kernel. If there is none, the value is
+  // stored aside before anything is overwritten. If that has been done already, or if the whole target is replaced
+  // anyway, the write takes other memory.
   bool stage(Write& w, bool by_value) {
     const KernelId stored = graph_.stored_by[static_cast<std::size_t>(w.entry)];
     if (by_value && !w.alone && writes_all(arena_[w.entry]) && kernel(stored).outputs.size() > 1) {
@@ -178,8 +178,8 @@ class Orderer {
     return true;
   }
 
-  // What needs a kernel needs, by way of it, the values that it stores: so a kernel below which all values come before
-  // a write cannot need it, and most searches end where they begin.
+  // A kernel that needs another one needs the values that the other one stores. So a kernel whose needed values all
+  // come before a write cannot need the write, and most searches end where they begin.
   void find_highest() {
     highest_.assign(graph_.kernels.size(), kNone);
     dependents_.resize(graph_.kernels.size());

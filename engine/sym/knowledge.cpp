@@ -5,6 +5,7 @@
 
 #include "oriel/error.hpp"
 #include "sym/print.hpp"
+#include "sym/visit.hpp"
 
 namespace oriel::sym {
 namespace {
@@ -161,6 +162,15 @@ std::optional<bool> Knowledge::decide(Expr condition, std::unordered_map<Expr, s
       meanings_.keep_witness(boxes, *witness);
   }
   return std::nullopt;
+}
+
+bool divisors_known(const Knowledge& knowledge, Expr e) {
+  bool known = true;
+  visit(e, [&](Expr node) {
+    if ((node->kind != Kind::floor_div && node->kind != Kind::mod) || !known) return;
+    known = knowledge.decide(ne(node->args[1], node->pool->constant(0))).value_or(false);
+  });
+  return known;
 }
 
 }  // namespace oriel::sym

@@ -117,4 +117,7 @@ class Knowledge {
   std::int64_t quotients_ = 0;
 };
 
+/// True if all divisors of the expression are known not to be 0.
+bool divisors_known(const Knowledge& knowledge, Expr e);
+
 }  // namespace oriel::sym

@@ -100,7 +100,7 @@ class EntryWriter {
   void expression(sym::Expr e) {
     const std::string text = sym::to_string(e);
     const auto symbol = [&](std::string_view symbol_name) -> sym::Expr {
-      const auto* found = environment_->find(symbol_name);
+      const auto* found = environment_->symbols.find(symbol_name);
       return found == nullptr ? nullptr : found->expr;
     };
     sym::Expr read = nullptr;
@@ -257,8 +257,8 @@ class EntryWriter {
 
   void write_guards() {
     if (environment_ == nullptr) return out_.u32(0);
-    out_.u32(environment_->guards.size());
-    for (const sym::Environment::Guard& guard : environment_->guards) {
+    out_.u32(environment_->guards.all().size());
+    for (const sym::Environment::Guard& guard : environment_->guards.all()) {
       condition(guard.condition);
       site(guard.site);
     }

@@ -19,7 +19,7 @@ constexpr std::array<std::string_view, 7> kKinds{"bool", "known", "int", "expect
 sym::Expr parse_in(ShapeEnv& environment, const std::string& text) {
   sym::Environment& env = environment.environment();
   return sym::parse(env.pool, text, [&](std::string_view name) {
-    const auto* const symbol = env.find(name);
+    const auto* const symbol = env.symbols.find(name);
     return symbol == nullptr ? nullptr : symbol->expr;
   });
 }

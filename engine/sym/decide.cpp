@@ -41,8 +41,8 @@ std::optional<std::int64_t> hint_of(Expr e) {
   const Environment& environment = environment_of(e);
   const Expr replaced = environment.knowledge.replaced(e);
   if (replaced->is_constant()) return replaced->value;
-  if (environment.has_unbacked(replaced)) return std::nullopt;
-  return environment.at_hints(replaced, "hint");
+  if (environment.symbols.has_unbacked(replaced)) return std::nullopt;
+  return environment.symbols.at_hints(replaced, "hint");
 }
 
 }  // namespace
@@ -55,7 +55,7 @@ std::optional<bool> known(SymBool condition) {
 SymBool or_false(SymBool condition) {
   if (!condition.is_symbolic()) return condition;
   const Environment& environment = environment_of(condition.node());
-  if (!environment.has_unbacked(environment.knowledge.replaced(condition.node()))) return condition;
+  if (!environment.symbols.has_unbacked(environment.knowledge.replaced(condition.node()))) return condition;
   return environment.known(condition.node()).value_or(false);
 }
 
@@ -63,10 +63,10 @@ bool state_size(SymInt extent) {
   if (!extent.is_symbolic()) return false;
   Environment& environment = environment_of(extent.node());
   const Expr replaced = environment.knowledge.replaced(extent.node());
-  if (!environment.has_unbacked(replaced)) return false;
+  if (!environment.symbols.has_unbacked(replaced)) return false;
   if (environment.known(expression_in(environment, extent >= 0)).value_or(false)) return true;
   environment.expect(expression_in(environment, extent >= 0), Site::unknown());
-  if (auto* const symbol = environment.find(extent.node()); symbol != nullptr) symbol->size_like = true;
+  if (auto* const symbol = environment.symbols.find(extent.node()); symbol != nullptr) symbol->size_like = true;
   return true;
 }
 
@@ -108,12 +108,11 @@ bool any_of(std::span<const SymBool> conditions) { return combine(conditions, tr
 struct Checkpoint::State {
   Environment& environment;
   Knowledge knowledge;
-  std::vector<Environment::Guard> guards;
-  std::unordered_map<Expr, bool> taken;
+  RecordedGuards guards;
 };
 
 Checkpoint::Checkpoint(Environment& environment)
-    : state_(new State{environment, environment.knowledge, environment.guards, environment.taken}) {}
+    : state_(new State{environment, environment.knowledge, environment.guards}) {}
 
 Checkpoint::Checkpoint(const Node* n) {
   if (n != nullptr) *this = Checkpoint(environment_of(n));
@@ -127,7 +126,6 @@ void Checkpoint::undo() {
   if (state_ == nullptr) return;
   state_->environment.knowledge = state_->knowledge;
   state_->environment.guards = state_->guards;
-  state_->environment.taken = state_->taken;
 }
 
 }  // namespace oriel::sym

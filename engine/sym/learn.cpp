@@ -1,6 +1,7 @@
 // Learns a fact: replaces symbols, narrows ranges, and finds facts that follow.
 #include <algorithm>
 #include <numeric>
+#include <utility>
 
 #include "oriel/error.hpp"
 #include "sym/consequences.hpp"
@@ -26,36 +27,20 @@ Expr opposite_relation(Expr not_negative, std::int64_t offset) {  // not_negativ
 
 }  // namespace
 
-void Knowledge::throw_contradiction(Expr condition) {
-  throw ArgumentError("symbolic size", "'" + to_string(condition) + "' contradicts what is known of its symbols");
-}
-
-void Knowledge::add_fact(Expr condition) {
-  if (condition->kind == Kind::truth) {
-    if (condition->value == 0) throw_contradiction(condition);
-    return;
-  }
-  if (condition->kind == Kind::logical_and) {
-    for (const Expr part : condition->args) add_fact(part);
-    return;
-  }
-  if (std::ranges::find(facts_, condition, &Fact::condition) == facts_.end()) facts_.push_back({condition});
-}
-
 void Knowledge::learn(Expr condition) {
   const Expr simple = simplify(condition);
-  if (simple->kind == Kind::truth && simple->value == 0) throw_contradiction(condition);
-  add_fact(simple);
+  if (simple->kind == Kind::truth && simple->value == 0) Facts::throw_contradiction(condition);
+  facts_.add(simple);
   int rounds = 0;
   for (bool changed = true; changed && rounds < kMaxRounds; ++rounds) {
     changed = false;
     for (std::size_t k = 0; k < facts_.size() && !changed; ++k) changed = learn_from(facts_[k]);
     for (std::size_t k = 0; k < facts_.size() && !changed; ++k) changed = examine(facts_[k]);
   }
-  update_replacements();
+  meanings_.update_replacements();
 }
 
-bool Knowledge::learn_from(Fact& fact) {
+bool Knowledge::learn_from(const Facts::Fact& fact) {
   const Expr condition = fact.condition;
   if (!condition->is_comparison()) return false;
   const Expr a = condition->args[0];
@@ -85,7 +70,7 @@ bool Knowledge::learn_equality(Expr a, Expr b) {
   std::int64_t g = 0;
   for (const auto& t : terms.terms) g = std::gcd(g, t.coefficient);
   if (g == 0) return false;
-  if (terms.constant % g != 0) throw_contradiction(eq(a, b));
+  if (terms.constant % g != 0) Facts::throw_contradiction(eq(a, b));
   terms.constant /= g;
   for (auto& t : terms.terms) t.coefficient /= g;
 
@@ -93,8 +78,8 @@ bool Knowledge::learn_equality(Expr a, Expr b) {
   // the larger hint, then the later name.
   const Terms::Term* chosen = nullptr;
   const auto rank = [&](Expr variable) {
-    const auto hint = hints_.find(variable);
-    return std::pair(hint == hints_.end() ? 1 : 0, hint == hints_.end() ? 0 : hint->second);
+    const auto hint = meanings_.hint_of(variable);
+    return std::pair(hint ? 0 : 1, hint.value_or(0));
   };
   for (const auto& t : terms.terms) {
     if (!t.term->is_variable() || (t.coefficient != 1 && t.coefficient != -1)) continue;
@@ -145,9 +130,9 @@ bool Knowledge::learn_remainder(const Terms& terms) {
       const Expr old = floor_div(dividend, divisor);
       const Expr quotient = pool_->symbol("(" + to_string(old) + ")", old->bounds, ++quotients_);
       Program program(old);
-      if (const auto values = hints_of(program.variables())) {
+      if (const auto values = meanings_.hints_of(program.variables())) {
         const Outcome hint = program.run(*values)[0];
-        if (hint.fault == Outcome::Fault::none) hints_[quotient] = hint.value;
+        if (hint.fault == Outcome::Fault::none) meanings_.set_hint(quotient, hint.value);
       }
       replace(part.term, mul(sub(mul(divisor, quotient), rest), part.coefficient));
       return true;
@@ -160,7 +145,7 @@ bool Knowledge::learn_inequality(Expr not_negative) {
   const Terms terms = terms_of(not_negative);
   if (not_negative->bounds.hi == 0) {  // this equality is learnt as a fact of its own
     const std::size_t count = facts_.size();
-    add_fact(eq(not_negative, pool_->constant(0)));
+    facts_.add(eq(not_negative, pool_->constant(0)));
     if (facts_.size() > count) return true;
   }
   for (std::size_t k = 0; k < terms.terms.size(); ++k) {
@@ -181,7 +166,7 @@ bool Knowledge::learn_inequality(Expr not_negative) {
   }
   const std::size_t count = facts_.size();
   for (const Expr derived : consequences(not_negative)) {
-    if (facts_.size() < kMaxDerivedFacts) add_fact(ge(derived, pool_->constant(0)));
+    if (facts_.size() < kMaxDerivedFacts) facts_.add(ge(derived, pool_->constant(0)));
   }
   return facts_.size() > count;
 }
@@ -205,12 +190,12 @@ bool Knowledge::learn_difference(Expr a, Expr b) {
 
 // Facts that follow together with other facts: an inequality that only equality can satisfy, or a difference whose sign
 // is known.
-bool Knowledge::examine(Fact& fact) {
+bool Knowledge::examine(Facts::Fact& fact) {
   if (fact.examined || !fact.condition->is_comparison() || fact.condition->kind == Kind::eq) return false;
   fact.examined = true;
   const Expr a = fact.condition->args[0];
   const Expr b = fact.condition->args[1];
-  std::vector<Expr> others = related(fact.condition);
+  std::vector<Expr> others = facts_.related(fact.condition);
   if (others.size() > 12) return false;
   const auto excluded = [&](Expr condition) {
     std::vector<Expr> conditions = others;
@@ -224,7 +209,7 @@ bool Knowledge::examine(Fact& fact) {
         const bool not_less = excluded(lt(a, b));
         if (not_less || excluded(gt(a, b))) {
           fact.condition = not_less ? gt(a, b) : lt(a, b);
-          if (fact.condition->kind == Kind::truth && fact.condition->value == 0) throw_contradiction(ne(a, b));
+          if (fact.condition->kind == Kind::truth && fact.condition->value == 0) Facts::throw_contradiction(ne(a, b));
           fact.examined = false;
           return true;
         }
@@ -265,46 +250,17 @@ bool Knowledge::narrow(Expr variable, Interval to) {
 
 void Knowledge::replace(Expr variable, Expr by) {
   const bool version = by->is_variable() && by->name == variable->name && by->value == variable->value;
-  if (version) {
-    if (const auto hint = hints_.find(variable); hint != hints_.end()) hints_[by] = hint->second;
-    if (const auto symbol = declared_of_.find(variable); symbol != declared_of_.end())
-      declared_of_[by] = symbol->second;
-  }
+  if (version) meanings_.add_version(variable, by);
   const Replacements replacement{{variable, by}};
-  for (auto& [symbol, meaning] : meaning_) meaning = substitute(meaning, replacement);
-  std::vector<Fact> before = std::move(facts_);
-  facts_.clear();
+  meanings_.replace(replacement);
+  const Facts before = std::exchange(facts_, {});
   const Interval bounds = variable->bounds;
   if (!version) {
-    if (by->kind == Kind::constant && !bounds.contains(by->value)) throw_contradiction(eq(variable, by));
-    if (bounds.has_lo()) add_fact(ge(by, pool_->constant(bounds.lo)));
-    if (bounds.has_hi()) add_fact(le(by, pool_->constant(bounds.hi)));
+    if (by->kind == Kind::constant && !bounds.contains(by->value)) Facts::throw_contradiction(eq(variable, by));
+    if (bounds.has_lo()) facts_.add(ge(by, pool_->constant(bounds.lo)));
+    if (bounds.has_hi()) facts_.add(le(by, pool_->constant(bounds.hi)));
   }
-  for (const Fact& fact : before) {
-    const Expr condition = substitute(fact.condition, replacement);
-    if (condition->kind == Kind::truth && condition->value == 0) throw_contradiction(fact.condition);
-    const bool kept = condition == fact.condition && fact.examined;
-    const std::size_t count = facts_.size();
-    add_fact(condition);
-    if (kept && facts_.size() > count) facts_.back().examined = true;
-  }
-}
-
-void Knowledge::update_replacements() {
-  replacements_.clear();
-  Replacements originals;
-  for (const auto& [version, symbol] : declared_of_) originals[version] = symbol;
-  for (const Expr symbol : declared_) {
-    const Expr meaning = meaning_.at(symbol);
-    if (meaning->is_variable()) {
-      const auto original = declared_of_.find(meaning);
-      if (original == declared_of_.end() || original->second == symbol) continue;
-    }
-    const std::vector<Expr> variables = variables_of(meaning);
-    // Not a replacement, because it names a quotient: it is reported as a condition.
-    if (std::ranges::any_of(variables, [&](Expr v) { return !declared_of_.contains(v); })) continue;
-    replacements_[symbol] = substitute(meaning, originals);
-  }
+  facts_.add(before, replacement);
 }
 
 }  // namespace oriel::sym

@@ -23,14 +23,14 @@ constexpr int kMostRunsInAll = 48;
 class Exploration {
  public:
   explicit Exploration(Environment& environment)
-      : environment_(environment), now_(environment), symbols_(environment.symbols) {
+      : environment_(environment), now_(environment), symbols_(environment.symbols.all()) {
     environment_.exploring = true;
   }
   Exploration(const Exploration&) = delete;
   Exploration& operator=(const Exploration&) = delete;
   ~Exploration() {
     environment_.exploring = false;
-    environment_.symbols = symbols_;
+    environment_.symbols.restore(symbols_);
     now_.undo();
   }
 
@@ -70,7 +70,7 @@ NeededGuards::NeededGuards(const Node* n) {
   environment.before_guard = [state = state_.get()] {
     if (state->before) return;
     state->before.emplace(state->environment);
-    state->older = state->environment.guards;
+    state->older = state->environment.guards.all();
   };
 }
 
@@ -133,9 +133,7 @@ bool NeededGuards::State::same_at(std::vector<Expr> facts, const Values& hints) 
   }
   environment.knowledge = std::move(*knowledge);
   environment.guards.clear();
-  for (Environment::Symbol& symbol : environment.symbols) {
-    if (symbol.hint) symbol.hint = hints.at(symbol.expr);
-  }
+  environment.symbols.set_hints(hints);
   bool same = false;
   try {
     same = (*again)() && environment.deferred.size() == deferred;
@@ -145,7 +143,7 @@ bool NeededGuards::State::same_at(std::vector<Expr> facts, const Values& hints) 
   environment.deferred.erase(environment.deferred.begin() + std::ptrdiff_t(deferred), environment.deferred.end());
   if (!same) return false;
   std::vector<Expr> taken;
-  for (const Environment::Guard& guard : environment.guards) taken.push_back(guard.condition);
+  for (const Environment::Guard& guard : environment.guards.all()) taken.push_back(guard.condition);
   for (const Expr guard : taken) {
     if (!same_without(facts, guard, hints)) return false;
     facts.push_back(guard);
@@ -171,19 +169,20 @@ void NeededGuards::take_back_others(const std::vector<SymInt>& numbers, const st
   state_->keep_needed(numbers, again);
   Environment& environment = state_->environment;
   environment.before_guard = nullptr;
-  if (!environment.guards.empty()) environment.limit_guards(environment.guards.back().site);
+  const std::vector<Environment::Guard>& guards = environment.guards.all();
+  if (!guards.empty()) environment.limit_guards(guards.back().site);
 }
 
 void NeededGuards::State::keep_needed(const std::vector<SymInt>& its_numbers, const std::function<bool()>& its_again) {
-  if (environment.deferred.size() != deferred || environment.guards.size() > kMostGuards) return;
-  symbols = environment.symbols;
+  if (environment.deferred.size() != deferred || environment.guards.all().size() > kMostGuards) return;
+  symbols = environment.symbols.all();
   numbers = &its_numbers;
   again = &its_again;
   const auto is_older = [&](const Environment::Guard& guard) {
     return std::ranges::any_of(older, [&](const auto& earlier) { return earlier.condition == guard.condition; });
   };
   std::vector<Environment::Guard> kept;
-  std::ranges::copy_if(environment.guards, std::back_inserter(kept),
+  std::ranges::copy_if(environment.guards.all(), std::back_inserter(kept),
                        [&](const auto& guard) { return !is_older(guard); });
   const std::size_t taken = kept.size();
   for (std::size_t k = kept.size(); k-- > 0;) {

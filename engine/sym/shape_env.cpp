@@ -34,10 +34,7 @@ SymInt ShapeEnv::symbol(std::string_view name, std::int64_t hint, SymBounds boun
 }
 
 SymInt ShapeEnv::unbacked(std::string_view source, std::string_view name) {
-  std::string chosen(name);
-  while (chosen.empty() || (name.empty() && environment_->find(std::string_view(chosen)) != nullptr)) {
-    chosen = "u" + std::to_string(environment_->unbacked++);
-  }
+  const std::string chosen = name.empty() ? environment_->symbols.new_unbacked_name() : std::string(name);
   return SymInt(environment_->declare(chosen, source, std::nullopt, {}));
 }
 
@@ -56,18 +53,15 @@ SymInt ShapeEnv::size(std::int64_t hint, std::string_view source, SizePolicy pol
   }
   const bool shared = policy == SizePolicy::duck && env.options.duck_shape;
   if (shared) {
-    if (const auto found = env.shared_sizes.find(hint); found != env.shared_sizes.end()) {
-      env.entry_checks.push_back({std::string(source), env.find(found->second)->source, 0});
-      return SymInt(found->second);
+    if (const sym::Expr found = env.symbols.shared_size(hint); found != nullptr) {
+      env.entry_checks.push_back({std::string(source), env.symbols.find(found)->source, 0});
+      return SymInt(found);
     }
   }
-  std::string name;
-  do {
-    name = "s" + std::to_string(env.sizes++);
-  } while (env.find(std::string_view(name)) != nullptr);
+  const std::string name = env.symbols.new_size_name();
   const sym::Expr symbol =
       env.declare(name, source, hint, sym::Interval::at_least(env.options.specialize_zero_one ? 2 : 0));
-  if (shared) env.shared_sizes[hint] = symbol;
+  if (shared) env.symbols.share_size(hint, symbol);
   return SymInt(symbol);
 }
 
@@ -91,10 +85,7 @@ SymInt ShapeEnv::marked_size(std::int64_t hint, std::string_view source, SymBoun
 }
 
 SymInt ShapeEnv::integer(std::int64_t hint, std::string_view source) {
-  std::string name;
-  do {
-    name = "s" + std::to_string(environment_->sizes++);
-  } while (environment_->find(std::string_view(name)) != nullptr);
+  const std::string name = environment_->symbols.new_size_name();
   return SymInt(environment_->declare(name, source, hint, {}));
 }
 
@@ -124,7 +115,8 @@ void ShapeEnv::constrain_range(SymInt n, SymBounds bounds, Site site) {
 void ShapeEnv::constrain_size(SymInt n, Site site) {
   constrain_range(n, {0, {}}, site);
   if (!n.is_symbolic()) return;
-  if (auto* const symbol = environment_->find(n.node()); symbol != nullptr && !symbol->hint) symbol->size_like = true;
+  if (auto* const symbol = environment_->symbols.find(n.node()); symbol != nullptr && !symbol->hint)
+    symbol->size_like = true;
 }
 
 void ShapeEnv::expect_true(SymBool condition, Site site) {
@@ -133,7 +125,7 @@ void ShapeEnv::expect_true(SymBool condition, Site site) {
 
 std::vector<ShapeEnv::Guard> ShapeEnv::guards() const {
   std::vector<Guard> list;
-  for (const auto& guard : environment_->guards) list.push_back({SymBool(guard.condition), guard.site});
+  for (const auto& guard : environment_->guards.all()) list.push_back({SymBool(guard.condition), guard.site});
   return list;
 }
 
@@ -155,7 +147,7 @@ std::vector<ShapeEnv::EntryCheck> ShapeEnv::entry_checks() const { return enviro
 
 std::vector<ShapeEnv::Symbol> ShapeEnv::symbols() const {
   std::vector<Symbol> list;
-  for (const auto& symbol : environment_->symbols) {
+  for (const auto& symbol : environment_->symbols.all()) {
     const auto found = environment_->knowledge.replacements().find(symbol.expr);
     const bool is_replaced = found != environment_->knowledge.replacements().end();
     list.push_back({std::string(symbol.expr->name), symbol.source, symbol.hint,

@@ -111,7 +111,7 @@ class EntryExport {
   }
 
   void name_symbols() {
-    const auto& all = symbols_.env().environment().symbols;
+    const auto& all = symbols_.env().environment().symbols.all();
     if (!options_.sizes.empty() && options_.sizes.size() != all.size())
       refuse(fmt::format("{} names for {} sizes; give one for each, or none", options_.sizes.size(), all.size()));
     std::set<std::string> taken;
@@ -286,7 +286,7 @@ class EntryExport {
   /// The sizes of a call, by the symbols.
   Facts values(std::span<const std::int64_t> call) const {
     Facts out;
-    for (const sym::Environment::Symbol& s : symbols_.env().environment().symbols)
+    for (const sym::Environment::Symbol& s : symbols_.env().environment().symbols.all())
       out.push_back(call[symbols_.fact_of(s.expr)]);
     return out;
   }
@@ -294,7 +294,7 @@ class EntryExport {
 
   /// The guards of the trace, and what planning and rendering decided; over the names of the sizes.
   void read_guards() {
-    for (const sym::Environment::Guard& guard : symbols_.env().environment().guards) {
+    for (const sym::Environment::Guard& guard : symbols_.env().environment().guards.all()) {
       std::string text = runtime::size_text(unit_, guard.condition);
       const std::string line = schedule::site_text(guard.site);
       if (!line.empty()) text += fmt::format(" ({})", base::escaped(line));
@@ -352,7 +352,7 @@ class EntryPlans {
       if (symbols.fact_of(s.size.node()) == fact) call[s.fact] = value;
   }
   Facts asked(const std::vector<std::int64_t>& sizes) const {
-    const auto& symbols = made_.front()->symbols_.env().environment().symbols;
+    const auto& symbols = made_.front()->symbols_.env().environment().symbols.all();
     if (sizes.size() != symbols.size())
       refuse(fmt::format("a set of {} sizes to serve; the entry has {} sizes", sizes.size(), symbols.size()));
     Facts call = traced_;

@@ -217,11 +217,11 @@ class ReplayTracer final : public detail::TracerBase {
       const sym::Expr condition = reader_.condition();
       const Site site = reader_.site();
       sym::Environment& environment = sym::environment_of(condition);
-      const sym::Expr last = environment.guards.empty() ? nullptr : environment.guards.back().condition;
+      const std::vector<sym::Environment::Guard>& guards = environment.guards.all();
+      const sym::Expr last = guards.empty() ? nullptr : guards.back().condition;
       if (!environment.truth(condition, site)) bytes.fail("is damaged: the sizes of the traced call break a guard");
       // A guard without a line would take that of the load.
-      if (!environment.guards.empty() && environment.guards.back().condition != last)
-        environment.guards.back().site = site;
+      if (!guards.empty() && guards.back().condition != last) environment.guards.set_last_site(site);
     }
   }
 

@@ -39,7 +39,7 @@ PlanSymbols::PlanSymbols(const SizeSymbols& symbols, std::span<const std::int64_
     declare(count, fact, any);  // or an element, which may be negative
     sizes_.push_back(fact);
   }
-  for (const sym::Environment::Guard& guard : traced.guards)
+  for (const sym::Environment::Guard& guard : traced.guards.all())
     env_->guard(SymBool(sym::moved(guard.condition, own.pool, of_)), guard.site);
 }
 
@@ -62,7 +62,7 @@ OpenCapturedPlan::OpenCapturedPlan(PlanSymbols symbols, std::vector<graph::NodeP
     bounds_.push_back({fact, scales ? hint / kScale : hint, scales ? kScale * hint : hint});
   }
   std::vector<sym::Expr> conditions;
-  for (const sym::Environment::Guard& guard : symbols_.env().environment().guards)
+  for (const sym::Environment::Guard& guard : symbols_.env().environment().guards.all())
     conditions.push_back(guard.condition);
   guards_ = std::make_unique<const sym::Program>(conditions);
   for (const sym::Expr variable : guards_->variables()) guard_facts_.push_back(symbols_.fact_of(variable));
@@ -74,7 +74,7 @@ bool OpenCapturedPlan::serves(std::span<const std::int64_t> facts) const {
   boost::container::small_vector<std::int64_t, 8> values;
   for (const std::size_t fact : guard_facts_) values.push_back(facts[fact]);
   boost::container::small_vector<sym::Outcome, 64> work(guards_->steps());
-  boost::container::small_vector<sym::Outcome, 32> out(symbols_.env().environment().guards.size());
+  boost::container::small_vector<sym::Outcome, 32> out(symbols_.env().environment().guards.all().size());
   guards_->run({values.data(), values.size()}, {work.data(), work.size()}, {out.data(), out.size()});
   return std::ranges::all_of(out, [](const sym::Outcome& outcome) { return outcome.is(1); });
 }

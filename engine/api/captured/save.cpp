@@ -115,8 +115,8 @@ class EntryWriter {
 
   void write_guards() {
     if (environment_ == nullptr) return to_.out().u32(0);
-    to_.out().u32(environment_->guards.size());
-    for (const sym::Environment::Guard& guard : environment_->guards) {
+    to_.out().u32(environment_->guards.all().size());
+    for (const sym::Environment::Guard& guard : environment_->guards.all()) {
       to_.condition(guard.condition);
       to_.site(guard.site);
     }

@@ -76,7 +76,7 @@ sym::Expr SavedReader::expression() {
   check(environment_ != nullptr, "an expression stands where only a number can");
   if (const auto known = expressions_.find(text); known != expressions_.end()) return known->second;
   const sym::Expr read = sym::parse(environment_->pool, text, [&](std::string_view name) -> sym::Expr {
-    const auto* symbol = environment_->find(name);
+    const auto* symbol = environment_->symbols.find(name);
     return symbol == nullptr ? nullptr : symbol->expr;
   });
   expressions_.emplace(text, read);

@@ -53,7 +53,7 @@ void SavedWriter::site(Site s) {
 void SavedWriter::expression(sym::Expr e) {
   const std::string text = sym::to_string(e);
   const auto symbol = [&](std::string_view symbol_name) -> sym::Expr {
-    const auto* found = environment_->find(symbol_name);
+    const auto* found = environment_->symbols.find(symbol_name);
     return found == nullptr ? nullptr : found->expr;
   };
   sym::Expr read = nullptr;

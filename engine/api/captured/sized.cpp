@@ -49,7 +49,7 @@ std::vector<std::string> CapturedSizes::symbol_lines() const {
 
 std::vector<std::string> CapturedSizes::origin_lines() const {
   std::vector<std::string> out;
-  for (const sym::Environment::Symbol& symbol : symbols_.env().environment().symbols)
+  for (const sym::Environment::Symbol& symbol : symbols_.env().environment().symbols.all())
     out.push_back(symbols_.origin_of(symbol.expr));
   return out;
 }

@@ -110,7 +110,7 @@ namespace {
 /// The condition over the sources of the symbols: "x.size(0) + y.size(0) > 7".
 std::string over_sources(sym::Expr condition, sym::Environment& env) {
   sym::Replacements sources;
-  for (const sym::Environment::Symbol& symbol : env.symbols)
+  for (const sym::Environment::Symbol& symbol : env.symbols.all())
     if (!symbol.source.empty()) sources[symbol.expr] = env.pool.symbol(symbol.source, symbol.expr->bounds);
   return sym::to_string(sym::substitute(condition, sources));
 }
@@ -141,7 +141,7 @@ SizeGuards::SizeGuards(const SizeSymbols& symbols, const std::vector<FactName>& 
     const auto bound = std::ranges::find(bounds_, symbols.fact_of(variable), &Bound::fact);
     return bound->lo == bound->hi ? &*bound : nullptr;
   };
-  for (const sym::Environment::Guard& guard : env.guards) {
+  for (const sym::Environment::Guard& guard : env.guards.all()) {
     const sym::Expr e = guard.condition;
     decisions_.push_back(decision(guard, symbols));
     Condition made = condition(e, guard.site, symbols);
@@ -167,7 +167,7 @@ SizeGuards::Decision SizeGuards::decision(const sym::Environment::Guard& guard, 
   Decision made{over_sources(guard.condition, env), {}, guard.site, guard.frames};
   for (const sym::Expr variable : sym::variables_of(guard.condition)) {
     const std::string origin = symbols.origin_of(variable);
-    if (!origin.empty()) made.origins += fmt::format("; {} {}", env.find(variable)->source, origin);
+    if (!origin.empty()) made.origins += fmt::format("; {} {}", env.symbols.find(variable)->source, origin);
   }
   return made;
 }

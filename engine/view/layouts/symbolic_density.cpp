@@ -106,7 +106,7 @@ SymBool symbolic_density(const Shape& shape, const Ints& strides) {
       arguments.push_back(environment.knowledge.replaced(sym::expression_in(environment, n)));
   }
   const sym::Expr condition = density_predicate(arguments);
-  if (environment.has_unbacked(condition)) return false;
+  if (environment.symbols.has_unbacked(condition)) return false;
   return sym::make_condition(condition);
 }
 

@@ -48,7 +48,7 @@ Tree usual_tree(Tape& tape, int symbols) {
 
 sym::Expr parsed(ShapeEnv& env, const std::string& text) {
   sym::Environment& inner = env.environment();
-  return sym::parse(inner.pool, text, [&](std::string_view name) { return inner.find(name)->expr; });
+  return sym::parse(inner.pool, text, [&](std::string_view name) { return inner.symbols.find(name)->expr; });
 }
 
 bool holds(sym::Expr condition, const Values& values) {
@@ -109,7 +109,7 @@ TEST_CASE("answers, guards that imply them, and no guard too many") {
         asked.push_back({tree, false, *expected});
       }
     }
-    const auto& guards = env.environment().guards;
+    const auto& guards = env.environment().guards.all();
     for (const auto& guard : guards) RC_LOG() << "\n  guard " << sym::to_string(guard.condition);
     std::vector<bool> needed(guards.size());
     for_each_values(lo, hi, [&](const Values& values) {
@@ -133,7 +133,7 @@ TEST_CASE("answers, guards that imply them, and no guard too many") {
       if (needed[k]) continue;
       Values values;
       for (int s = 0; s < symbols; ++s) {
-        const auto found = guards[k].witness.find(env.environment().symbols[std::size_t(s)].expr);
+        const auto found = guards[k].witness.find(env.environment().symbols.all()[std::size_t(s)].expr);
         if (found != guards[k].witness.end()) values.push_back(found->second);
       }
       RC_LOG() << "\n  not needed below hint + 7: " << sym::to_string(guards[k].condition);

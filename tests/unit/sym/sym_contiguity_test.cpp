@@ -54,7 +54,7 @@ std::string formula(const std::vector<std::string>& shape, const std::vector<std
     Ints list;
     for (const std::string& text : texts) {
       list.push_back(SymInt(sym::parse(env.environment().pool, text, [&](std::string_view name) {
-        if (const auto* symbol = env.environment().find(name)) return symbol->expr;
+        if (const auto* symbol = env.environment().symbols.find(name)) return symbol->expr;
         return env.symbol(name, 3, bounds).node();
       })));
     }
@@ -126,7 +126,7 @@ TEST_CASE("the guards of the branching form imply its answer") {
     CHECK(contiguous_branching(layout.shape, layout.strides) == contiguous);
     sym::Environment& inner = env.environment();
     std::vector<sym::Expr> conditions;
-    for (const auto& guard : inner.guards) conditions.push_back(guard.condition);
+    for (const auto& guard : inner.guards.all()) conditions.push_back(guard.condition);
     sym::Program program(conditions);
     std::size_t passing = 0;
     std::vector<std::int64_t> values(program.variables().size());

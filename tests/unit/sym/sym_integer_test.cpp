@@ -61,7 +61,7 @@ TEST_CASE("arithmetic on symbols makes expressions, in both orders, and no guard
   const auto check = [&](SymInt n, const char* text, std::int64_t value) {
     CHECK(n.is_symbolic());
     CHECK(to_string(n) == text);
-    CHECK(env.environment().at_hints(n.node(), "test") == value);
+    CHECK(env.environment().symbols.at_hints(n.node(), "test") == value);
   };
   check(s + 3, "s + 3", 5);
   check(3 + s, "s + 3", 5);

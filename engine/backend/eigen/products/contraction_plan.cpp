@@ -15,10 +15,11 @@ using codegen::LoopProgram;
 
 namespace {
 
-// Columns of a block that runs on panels: about as many, and where lines of an image are gathered, at most.
+// Columns of a block that runs on panels: about this many, and at most how many if lines of an image are gathered.
 constexpr std::int64_t kColumns = 512;
 constexpr std::int64_t kGatheredLines = 768;
-// Panels of columns, and rows, up to which the other factor is not packed; bytes between rows that are near.
+// A factor is not packed if the other one has at most this many panels of columns, or rows. Rows that lie at most
+// kNearRows bytes apart are near.
 constexpr std::int64_t kDirectPanels = 4;
 constexpr std::int64_t kDirectRows = 64;
 constexpr std::int64_t kNearRows = 2048;
@@ -45,8 +46,8 @@ class ContractionPlanner {
   }
 
  private:
-  // A factor is read as it lies where few panels of the other one would pay for packing it, or where its rows lie so
-  // close together that a block of it keeps to the second cache.
+  // A factor is not packed if the other factor has too few panels to make up for the packing, or if the factor's rows
+  // lie so close together that a block of it stays in the second-level cache.
   void choose_direct() {
     const Contraction& c = plan_->shape;
     const std::optional<Matrices>& lies = plan_->right.memory;
@@ -65,7 +66,7 @@ class ContractionPlanner {
                           (c.rows <= kDirectRows || (std::abs(right->step) << plan_->log_bytes) <= kNearRows);
   }
 
-  // What is gathered from padded images comes as few boxes where a block of columns ends with a line of the image.
+  // Elements of padded images are gathered in fewer boxes if a block of columns ends with a line of the image.
   void choose_columns() {
     const Contraction& c = plan_->shape;
     const std::int64_t panel = static_cast<std::int64_t>(plan_->product->packet) * plan_->product->packets;
@@ -110,7 +111,7 @@ class ContractionPlanner {
     const std::vector<Instr>& list = program.stages[0].outer;
     if (list.size() != 1 || list[0].code != Code::Store || list[0].a != c.result) return;
     const Access& access = program.accesses[0];
-    // Results are stored while other factors' elements are still read.
+    // Results may not be stored directly, because elements of the factors are still read then.
     if (access.dtype != c.dtype || program.arguments[static_cast<std::size_t>(access.buffer)].shares >= 0) return;
     const auto row = codegen::even_stride(access, rows, columns);
     const auto step = codegen::even_stride(access, columns, access.loops());

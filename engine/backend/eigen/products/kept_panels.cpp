@@ -8,7 +8,7 @@
 namespace oriel::backend::eigen {
 namespace {
 
-/// Rows that are streamed read whole rows of the right factor.
+/// With few rows, which are streamed, whole rows of the right factor are read.
 PanelLayout layout_of(const ContractionPlan& plan) {
   const codegen::Contraction& shape = plan.shape;
   if (plan.path == Path::Streamed) return {shape.columns, 1, shape.depth, plan.depth_block, plan.log_bytes};

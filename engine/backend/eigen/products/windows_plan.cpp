@@ -14,7 +14,7 @@ using codegen::Windows;
 
 namespace {
 
-// Elements of a source that stay in the second cache, and of one row before it is cut.
+// The most elements of a source that stay in the second-level cache, and the most of one row before it is cut.
 constexpr std::int64_t kBlockElements = std::int64_t{32} * 1024;
 constexpr std::int64_t kCutRow = 4096;
 
@@ -88,7 +88,8 @@ class WindowsPlanner {
     const std::vector<Instr>& list = program.stages[0].outer;
     if (list.size() != 1 || list[0].code != Code::Store || list[0].a != w.result) return;
     const Access& access = program.accesses[0];
-    // Rows are written again where packets overlap, so nothing else may lie there; and short rows would pass their end.
+    // Overlapping packets write elements of a row twice, so no other memory may lie there. Packets would also pass the
+    // end of short rows.
     if (access.dtype != w.dtype || program.arguments[static_cast<std::size_t>(access.buffer)].shares >= 0 ||
         !access.affine() || access.boxed() || access.coefficient(frame.split) != 1 || w.x_points < plan_->fns->packet) {
       return;
@@ -96,7 +97,7 @@ class WindowsPlanner {
     plan_->results = matrices(access, w.slow_loops);
   }
 
-  // Planes as large as the second cache holds; rows are cut only where a few of them are more than that.
+  // Blocks take as much of a plane as the second-level cache holds. Rows are cut only if a few of them exceed it.
   void choose_blocks() {
     const Windows& w = plan_->shape;
     std::int64_t& y = plan_->y_block;
@@ -106,11 +107,11 @@ class WindowsPlanner {
     const auto elements = [&] {
       return w.planes * ((y - 1) * w.row_step + w.row_span + 1) * ((x - 1) * w.step + w.column_span + 1);
     };
-    // Of what a block computes, half at least is its own.
+    // At least half of the elements that a block computes belong to no other block.
     while (elements() > kBlockElements && y > 1 && (y / 2) * w.row_step > w.row_span) y = (y + 1) / 2;
     while (elements() > kBlockElements && x > kCutRow && (x / 2) * w.step > w.column_span) x = (x + 1) / 2;
     while (y > 1 && y * x > kBlockElements) y = (y + 1) / 2;
-    // Where the source is read as it lies, a cut costs nothing.
+    // A cut costs nothing if the source is read where it lies.
     while (plan_->memory && x > kCutRow && y * x > kBlockElements) x = (x + 1) / 2;
   }
 

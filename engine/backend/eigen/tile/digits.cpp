@@ -5,7 +5,7 @@
 
 namespace oriel::backend::eigen {
 
-// Neighbours that walk memory as one loop, and move no digit that is tested, are one.
+// Joins neighbouring loops that walk memory as one loop and move no digit that is tested.
 void Digits::add(Loops& loops, const Loop& loop) {
   if (!loops.empty() && loop.bound == kFree && loops.back().bound == kFree &&
       loops.back().stride == loop.stride * loop.extent) {
@@ -27,7 +27,7 @@ std::optional<Digits> Digits::make(const codegen::Access& access, std::size_t ou
     points *= lower.axes[a].extent;
   }
 
-  // The digits where all loops are 0, and how far the loops take each down and up.
+  // The digits where all loops are 0, and how far the loops move each of them down and up.
   std::vector<std::int64_t> least(rank);
   std::int64_t position = access.offset();
   if (position < 0 || position >= points) return std::nullopt;

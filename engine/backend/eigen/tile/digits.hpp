@@ -16,7 +16,7 @@ namespace oriel::backend::eigen {
 /// valid is a box of the inner two.
 class Digits {
  public:
-  /// Nothing where the access is another one. The axes are split as AccessWalker splits them.
+  /// Empty if the access has another form. The axes are split as AccessWalker splits them.
   static std::optional<Digits> make(const codegen::Access& access, std::size_t outer, bool columns);
 
   /// As AccessWalker::boxes.
@@ -97,7 +97,8 @@ void Digits::row(Coordinates at, std::int64_t n, std::int64_t element, std::int6
   const Loop& across = fast_[last];
   const Loop& down = fast_[last - 1];
   while (n > 0) {
-    // Digits are moved there and back: a copy of them would wait until all that was copied before is in the cache.
+    // Moves the digits there and back. A copy of them would have to wait for the stores of the elements that were
+    // copied before.
     std::array<std::int64_t, kMaxLoops> moved;  // NOLINT(cppcoreguidelines-pro-type-member-init)
     Box box;
     box.position = base;
@@ -110,7 +111,7 @@ void Digits::row(Coordinates at, std::int64_t n, std::int64_t element, std::int6
     box.row = down.stride;
     box.col = across.stride;
     box.cols = across.extent - at[last] < n ? across.extent - at[last] : n;
-    // Where both move one digit, what is valid is no box.
+    // If both loops move one digit, the valid points are no box.
     if (box.cols == across.extent && (down.bound == kFree || down.bound != across.bound)) {
       const std::int64_t whole = n / across.extent;
       const std::int64_t left = down.extent - at[last - 1];

@@ -19,7 +19,7 @@ MemoryAccess make_reach(const codegen::LoopProgram& program, const isa::Table& t
     r.elements = argument.elements;
     r.slack = !store && !overwritten && !argument.local;
     r.own = !store && overwritten;
-    // Where the kernel reads the same memory its lines are in the caches already.
+    // If the kernel reads the same memory, its lines are in the caches already.
     r.stream = store && r.same && argument.shares < 0 && !argument.local &&
                argument.elements >= source::cpp::kStreamBytes / r.bytes;
   }

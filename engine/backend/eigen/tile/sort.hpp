@@ -15,7 +15,6 @@ namespace oriel::backend::eigen {
 /// after the other, digit by digit (a radix sort from the lowest digit). Both give the result that the op defines, so
 /// nothing depends on the choice. Besides the result, a thread holds a tile of at most 512 KiB, or memory for the
 /// digits: as much as the row again, and for positions 8 bytes for each element (32 for elements of 8 bytes).
-/// much as the row again, for positions 8 bytes an element (of 8 bytes: 32).
 struct SortPlan {
   codegen::Sorting sorting;
   DType dtype = DType::float32;

@@ -51,12 +51,12 @@ bool wait_awake(const Ready& ready) {
 
 }  // namespace
 
-/// Helpers, and one job at a time for them. A job has seats: a helper takes one to begin, and whoever gave the job
-/// takes back those that are left when it has itself found nothing more to do.
+/// Helper threads, and one job at a time for them. A job has seats. A helper takes a seat to begin. The thread that
+/// gave the job takes back the seats that are left when it finds no more work itself.
 class Threads::Pool {
  public:
-  /// As many as the system gives of those wanted. Where it refuses one, half go back: what it has left over is needed
-  /// for memory, and by others.
+  /// Starts as many of the wanted helpers as the system grants. If it refuses one, half of them end again: memory and
+  /// other programs need what the system has left.
   explicit Pool(int wanted) {
     try {
       helpers_.reserve(static_cast<std::size_t>(wanted));
@@ -70,7 +70,7 @@ class Threads::Pool {
       for (std::size_t k = kept; k < helpers_.size(); ++k) helpers_[k].join();
       helpers_.resize(kept);
     } catch (const std::bad_alloc&) {
-      // None at all.
+      // Ends all helpers.
     }
   }
   Pool(const Pool&) = delete;
@@ -124,7 +124,7 @@ class Threads::Pool {
       std::uint64_t job = job_.load(std::memory_order_relaxed);
       const auto ready = [&] { return offered(job = job_.load(std::memory_order_relaxed)) || retired(); };
       if (!offered(job) && !wait_awake(ready)) {
-        // Who gives a job after this is counted sees a sleeper; who gave it before is seen here.
+        // A thread that gives a job after this count sees a sleeper. A job that was given before is seen here.
         asleep_.fetch_add(1);
         const std::uint32_t seen = calls_.load();
         if (!offered(job_.load()) && !retired()) calls_.wait(seen);
@@ -159,7 +159,7 @@ struct Threads::SharedPool {
 
 Threads::Threads(int count) : count_(std::max(1, count)), place_(std::make_unique<SharedPool>()) {}
 
-// A forked child has its parent's pool without the threads, and nobody to end it: it is left as it is.
+// A forked child has its parent's pool without the threads. Nobody can end it, so it is left as it is.
 Threads::~Threads() {
   if (place_->pool != nullptr && !place_->pool->of_this_process()) static_cast<void>(place_->pool.release());
 }

@@ -7,13 +7,14 @@
 
 namespace oriel::backend::eigen {
 
-/// Where share `task` of `tasks` equal ones of `total` things begins: total * task / tasks, without that product, which
-/// may not fit 64 bits.
+/// The first of `total` things that belongs to share `task` of `tasks` equal shares: total * task / tasks, computed
+/// without that product, which may not fit 64 bits.
 constexpr std::int64_t share_begin(std::int64_t total, std::int64_t task, std::int64_t tasks) noexcept {
   return total / tasks * task + total % tasks * task / tasks;
 }
 
-/// As many tasks as `most` and the work allow, one for each `each` of it; at least one where `most` is.
+/// The number of tasks for the work: one for each `each` of it, at most `most`, and at least one if `most` is at least
+/// one.
 inline std::int64_t tasks_for(double work, double each, std::int64_t most) noexcept {
   return work / each + 1 < static_cast<double>(most) ? static_cast<std::int64_t>(work / each + 1) : most;
 }

@@ -21,16 +21,16 @@ constexpr std::int64_t kSmallestTile = 256;
 constexpr std::int64_t kRegisterBudget = std::int64_t{512} * 1024;
 // Side of a square block of points: two lines of float32.
 constexpr std::int64_t kGridSide = 32;
-// Rows up to this long leave a line of float32 the other way.
+// Rows of at most this length are taken whole; longer ones are cut to squares.
 constexpr std::int64_t kWholeRow = 64;
-// Rows this short leave most lanes idle: neighbouring rows are taken side by side instead. The bits are the same.
+// Rows this short would leave most lanes idle, so neighbouring rows are processed side by side. The bits are the same.
 constexpr std::int64_t kShortRow = 8;
-// Bytes of what is live beside the lanes of columns.
+// The most bytes of live values beside the lanes of columns.
 constexpr std::int64_t kLiveColumns = std::int64_t{64} * 1024;
-// Points of a reduction from which on threads share them, so that columns need not be many blocks.
+// From so many points on, threads share a reduction's points, so columns need not form many blocks.
 constexpr std::int64_t kManyRows = 4 * isa::kBlock;
 
-// Parts of rows shorter than this cost more to begin than their elements cost to copy.
+// Parts of rows shorter than this cost more to start than to copy.
 constexpr std::int64_t kLeastRow = 96;
 
 std::int64_t product(const Ints& extents) { return numel(extents, "compile").value(); }
@@ -103,8 +103,8 @@ void Tiler::choose_tile(std::int64_t tile) {
   plan_->pinned_length = (std::max(tile_length_, plan_->block) + 15) / 16 * 16;
 }
 
-// Columns of a matrix that is reduced over its many rows: these are read to their ends, and lanes lie in the second
-// cache.
+// For a matrix whose many rows are reduced: columns are read to the end of the rows, and the lanes stay in the
+// second-level cache.
 void Tiler::widen_columns() {
   std::int64_t lane_bytes = 0;
   std::int64_t live_bytes = 0;
@@ -122,8 +122,8 @@ void Tiler::widen_columns() {
   plan_->block = std::min(wide, plan_->points);
 }
 
-// The first outer axis along which some access walks memory while it jumps along the last one. Blocks of successive
-// points would touch a line for each element, and touch it again when the caches have lost it.
+// The first outer axis along which some access walks memory while the access jumps along the last axis. Blocks of
+// successive points would touch a cache line for each element, and touch it again after the caches have lost it.
 void Tiler::choose_grid() {
   plan_->blocks = (plan_->points + plan_->block - 1) / plan_->block;
   const bool loops =
@@ -139,7 +139,7 @@ void Tiler::choose_grid() {
       plan_->slow_points =
           product(Ints(program_.outer.begin(), program_.outer.begin() + static_cast<std::ptrdiff_t>(d) + 1));
       plan_->fast_points = plan_->points / plan_->slow_points;
-      // Rows that are taken whole lie in a row for the operands that walk along them.
+      // Whole rows are contiguous for operands that walk along them.
       plan_->grid_cols = plan_->fast_points <= kWholeRow ? plan_->fast_points : kGridSide;
       plan_->grid_rows = std::min(plan_->slow_points, plan_->block / plan_->grid_cols);
       plan_->blocks = ((plan_->slow_points + plan_->grid_rows - 1) / plan_->grid_rows) *
@@ -150,8 +150,8 @@ void Tiler::choose_grid() {
   choose_rows();
 }
 
-// Where rows of memory do not follow each other, as in a picture whose edge is left out, a tile of successive points
-// would lie in no operand's memory in a row: it is a part of one row instead, which each operand is read in.
+// If rows of memory are not adjacent, as in an image whose border is left out, a tile of successive points would be
+// contiguous in no operand. So a tile is a part of one row, which is contiguous in each operand.
 void Tiler::choose_rows() {
   const std::size_t last = program_.outer.size() - 1;
   const std::int64_t row = program_.outer[last].value();
@@ -172,7 +172,7 @@ void Tiler::choose_rows() {
   plan_->blocks = plan_->slow_points * ((row + plan_->grid_cols - 1) / plan_->grid_cols);
 }
 
-// Bytes an element of all values that are live at once, at most.
+// The most bytes for each element of all values that are live at once.
 std::int64_t Tiler::widest(const std::vector<Instr>& list) const {
   std::vector<std::int32_t> last(program_.values.size(), -1);
   for (std::size_t i = 0; i < list.size(); ++i) {

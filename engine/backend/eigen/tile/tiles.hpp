@@ -21,7 +21,7 @@ class Tiler {
   /// Sets the plan's orientation, blocks and stages' steps. `tile` is the wanted number of elements, 0 for the default.
   /// Returns the elements of the largest tile inside loops.
   std::int64_t run(std::int64_t tile);
-  /// Tiles of `rows` outer points by up to `points` inner ones, that Worker::run_rows is asked for.
+  /// Sets tiles of `rows` outer points by up to `points` inner ones, for Worker::run_rows.
   std::int64_t lay_rows(std::int64_t rows, std::int64_t points);
 
  private:

@@ -103,7 +103,7 @@ class ValuePlacer {
     std::int64_t now = 0;
     for (const Stage& stage : stages_) {
       ++now;
-      // Results are written while the loops still read their operands: they come first.
+      // Results are written while the loops still read their operands, so they get registers before these are freed.
       for (const codegen::Reduction& r : stage.reductions) take(r.result);
       release_until(now);
       for (const Instr& in : stage.outer) {

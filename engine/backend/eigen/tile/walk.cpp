@@ -8,8 +8,8 @@ using codegen::AffineMap;
 
 namespace {
 
-// Axes [from, to) of a map without those of extent 1, neighbours joined where one step says both; never empty.
-// Returns false where nothing is valid.
+// The axes [from, to) of a map without those of extent 1. Neighbours that one step describes are joined. The list is
+// never empty. Returns false if nothing is valid.
 bool gather_axes(const AffineMap& map, std::size_t from, std::size_t to, bool join, Axes& axes) {
   for (std::size_t d = from; d < to; ++d) {
     const AccessAxis& axis = map.axes[d];
@@ -101,7 +101,7 @@ std::int64_t AccessWalker::find_in_place(const Tile& tile) const noexcept {
     return run_at(all_, tile.slow * fast_points_ + tile.fast, tile.size(), offset_);
   }
   if (tile.rows != 1) return -1;
-  // The slow point is a run of one, whatever its stride.
+  // A single slow point is a run of length one, whatever its stride.
   std::int64_t index = tile.slow;
   std::int64_t base = offset_;
   for (std::size_t d = slow_.size(); d-- > 0;) {

@@ -89,7 +89,8 @@ class AccessWalker {
     }
   };
 
-  /// Where a walk through the view below last was: the next position is mostly near it, and needs no division.
+  /// The place where a walk through the view below last was. The next position is mostly near it, and then needs no
+  /// division.
   struct Cursor {
     Counter counter;
     std::int64_t position = -1;
@@ -275,8 +276,8 @@ void AccessWalker::product_boxes(const Tile& tile, Cursor& cursor, Emit& emit) c
   }
 }
 
-// Flat positions q, q + step, ... of a lower view move along one axis of it until that axis ends: the quotients are
-// taken once for each such run, not for each element.
+// Flat positions q, q + step, ... of a lower view move along one of its axes until that axis ends. So the quotients are
+// computed once for each such run, not for each element.
 template <class Emit>
 void AccessWalker::descend(std::size_t level, std::int64_t at, std::int64_t position, std::int64_t step, std::int64_t n,
                            Cursor& cursor, Emit& emit) const {

@@ -2,7 +2,7 @@
 
 #include <algorithm>
 
-#include "backend/eigen/products/panel_product.hpp"
+#include "backend/eigen/products/product_blocks.hpp"
 
 namespace oriel::backend::eigen {
 namespace {
@@ -12,38 +12,94 @@ constexpr std::int64_t kSummedColumns = 512;
 
 }  // namespace
 
+LeftPanels::LeftPanels(const ContractionPlan& plan, std::span<void* const> arguments,
+                       std::span<const graph::Scalar> parameters, int worker, int panels)
+    : plan_(plan),
+      arguments_(arguments),
+      launch_(*plan.left.values.plan, arguments, parameters),
+      packer_(plan.left, *plan.table, launch_.launch(), worker),
+      memory_(panels) {
+  const isa::ProductFns& fns = *plan.product;
+  layout_ = {fns.rows, fns.rows, plan.shape.depth, plan.depth_block, plan.log_bytes};
+}
+
+void LeftPanels::pack_rows(std::int64_t batch, std::int64_t row, std::int64_t rows) {
+  panels_ = thread_memory(memory_, layout_.bytes(rows));
+  packer_.pack(panels_, layout_, batch, row, rows, 0, layout_.depth, 0, quotient_up(rows, layout_.width));
+  packed_row_ = row;
+  packed_batch_ = batch;
+}
+
+void LeftPanels::set(PanelProduct& p, std::int64_t batch, std::int64_t row, std::int64_t rows, std::int64_t d) const {
+  if (plan_.left.direct) {
+    p.a_in_memory(element_address(plan_.left, arguments_, plan_.log_bytes, batch, row, d), *plan_.left.memory,
+                  plan_.log_bytes);
+  } else {
+    p.a_in_panels(panels_ + layout_.at(rows, d, 0), layout_.width, layout_.point_bytes(d));
+  }
+}
+
+RightPanels::RightPanels(const ContractionPlan& plan, std::span<void* const> arguments,
+                         std::span<const graph::Scalar> parameters, const KeptPanels* kept, int worker, int panels)
+    : plan_(plan),
+      arguments_(arguments),
+      launch_(*plan.right.values.plan, arguments, parameters),
+      packer_(plan.right, *plan.table, launch_.launch(), worker),
+      kept_(kept != nullptr && *kept ? kept : nullptr),
+      memory_(panels) {
+  const isa::ProductFns& fns = *plan.product;
+  layout_ = {static_cast<std::int64_t>(fns.packet) * fns.packets, fns.packet, plan.shape.depth, plan.depth_block,
+             plan.log_bytes};
+  direct_ = plan.right.direct;
+  if (direct_) {
+    const auto ends =
+        reinterpret_cast<std::uintptr_t>(element_address(plan.right, arguments, plan.log_bytes, 0, 0, 0)) |
+        static_cast<std::uintptr_t>(plan.right.memory->step << plan.log_bytes);
+    direct_ = ends % 64 == 0;
+  }
+}
+
+void RightPanels::pack_batch(std::int64_t batch) {
+  packed_batch_ = batch;
+  if (kept_ != nullptr) {
+    panels_ = kept_->at(batch);
+    return;
+  }
+  const std::int64_t columns = plan_.shape.columns;
+  char* const panels = thread_memory(memory_, layout_.bytes(columns));
+  packer_.pack(panels, layout_, batch, 0, columns, 0, layout_.depth, 0, quotient_up(columns, layout_.width));
+  panels_ = panels;
+}
+
+void RightPanels::set(PanelProduct& p, std::int64_t batch, std::int64_t column, std::int64_t d) const {
+  if (direct_) {
+    p.b_in_rows(element_address(plan_.right, arguments_, plan_.log_bytes, batch, column, d), plan_.right.memory->step,
+                plan_.log_bytes);
+  } else {
+    p.b_in_panels(panels_ + layout_.at(plan_.shape.columns, d, column), layout_.point_bytes(d), true);
+  }
+}
+
 RowProduct::RowProduct(const ContractionPlan& plan, std::span<void* const> arguments,
                        std::span<const graph::Scalar> parameters, int memory, const KeptPanels* kept)
     : plan_(plan),
       shape_(plan.shape),
       fns_(*plan.product),
       arguments_(arguments),
-      left_(*plan.left.values.plan, arguments, parameters),
-      right_(*plan.right.values.plan, arguments, parameters),
       epilogue_(*plan.epilogue.plan, arguments, parameters),
       memory_(memory),
-      pack_left_(plan.left, *plan.table, left_.launch(), memory + kLeftWorker),
-      pack_right_(plan.right, *plan.table, right_.launch(), memory + kRightWorker),
+      left_(plan, arguments, parameters, memory + kLeftWorker, memory + kLeftPanels),
+      right_(plan, arguments, parameters, kept, memory + kRightWorker, memory + kRightPanels),
       finish_(epilogue_.launch(), memory + kResultWorker),
-      kept_(kept != nullptr && *kept ? kept : nullptr) {
-  panel_ = static_cast<std::int64_t>(fns_.packet) * fns_.packets;
-  left_layout_ = {fns_.rows, fns_.rows, shape_.depth, plan.depth_block, plan.log_bytes};
-  right_layout_ = {panel_, fns_.packet, shape_.depth, plan.depth_block, plan.log_bytes};
-  right_direct_ = plan.right.direct;
-  if (right_direct_) {
-    const auto ends = reinterpret_cast<std::uintptr_t>(this->memory(plan.right, 0, 0, 0)) |
-                      static_cast<std::uintptr_t>(plan.right.memory->step << plan.log_bytes);
-    right_direct_ = ends % 64 == 0;
-  }
-}
+      panel_(static_cast<std::int64_t>(fns_.packet) * fns_.packets) {}
 
 void RowProduct::run(std::int64_t batch, std::int64_t row, std::int64_t rows, std::int64_t begin, std::int64_t end) {
-  if (!right_direct_ && packed_batch_ != batch) pack_right(batch);
+  right_.pack(batch);
   Block b;
   b.batch = batch;
   b.row = row;
   b.rows = rows;
-  if (!plan_.left.direct && (packed_row_ != row || packed_left_batch_ != batch)) pack_left(b);
+  left_.pack(batch, row, rows);
   const std::int64_t step = round_up(kSummedColumns, panel_);
   for (b.column = begin; b.column < end; b.column += step) {
     b.columns = std::min(step, end - b.column);
@@ -71,7 +127,7 @@ void RowProduct::run(std::int64_t batch, std::int64_t row, std::int64_t rows, st
 
 void RowProduct::add(std::int64_t batch, std::int64_t row, std::int64_t rows, std::int64_t begin, std::int64_t end,
                      char* sums, bool first) {
-  if (!right_direct_ && packed_batch_ != batch) pack_right(batch);
+  right_.pack(batch);
   Block b;
   b.batch = batch;
   b.row = row;
@@ -93,40 +149,12 @@ void RowProduct::finish(std::int64_t batch, std::int64_t row, std::int64_t rows,
   finish_block(b);
 }
 
-void RowProduct::pack_right(std::int64_t batch) {
-  packed_batch_ = batch;
-  if (kept_ != nullptr) {
-    right_panels_ = kept_->at(batch);
-    return;
-  }
-  char* const panels = thread_memory(memory_ + kRightPanels, right_layout_.bytes(shape_.columns));
-  pack_right_.pack(panels, right_layout_, batch, 0, shape_.columns, 0, shape_.depth, 0,
-                   quotient_up(shape_.columns, panel_));
-  right_panels_ = panels;
-}
-
-void RowProduct::pack_left(const Block& b) {
-  left_panels_ = thread_memory(memory_ + kLeftPanels, left_layout_.bytes(b.rows));
-  pack_left_.pack(left_panels_, left_layout_, b.batch, b.row, b.rows, 0, shape_.depth, 0,
-                  quotient_up(b.rows, fns_.rows));
-  packed_row_ = b.row;
-  packed_left_batch_ = b.batch;
-}
-
 void RowProduct::add_depths(const Block& b, std::int64_t d, std::int64_t depths, char* target, std::int64_t pitch,
                             const char* from) const {
   PanelProduct p;
   p.depth = depths;
-  if (plan_.left.direct) {
-    p.a_in_memory(memory(plan_.left, b.batch, b.row, d), *plan_.left.memory, plan_.log_bytes);
-  } else {
-    p.a_in_panels(left_panels_ + left_layout_.at(b.rows, d, 0), fns_.rows, left_layout_.point_bytes(d));
-  }
-  if (right_direct_) {
-    p.b_in_rows(memory(plan_.right, b.batch, b.column, d), plan_.right.memory->step, plan_.log_bytes);
-  } else {
-    p.b_in_panels(right_panels_ + right_layout_.at(shape_.columns, d, b.column), right_layout_.point_bytes(d), true);
-  }
+  left_.set(p, b.batch, b.row, b.rows, d);
+  right_.set(p, b.batch, b.column, d);
   p.c = target;
   p.c_row = pitch;
   p.from = from;
@@ -142,12 +170,6 @@ void RowProduct::finish_block(const Block& b) {
     finish_.slots()[plan_.epilogue.slot] = b.results + (i * b.pitch << plan_.log_bytes);
     finish_.run_tile({b.batch * shape_.rows + b.row + i, std::min(step, b.rows - i), b.column, b.columns});
   }
-}
-
-const char* RowProduct::memory(const FactorPlan& factor, std::int64_t batch, std::int64_t point, std::int64_t d) const {
-  const Matrices& m = *factor.memory;
-  const char* data = static_cast<const char*>(arguments_[static_cast<std::size_t>(m.buffer)]);
-  return data + ((m.at(batch) + point * m.row + d * m.step) << plan_.log_bytes);
 }
 
 }  // namespace oriel::backend::eigen

@@ -193,7 +193,13 @@ ComprehensionResults Comprehension::call(std::span<const Operand> arguments, con
   }
   std::vector<std::pair<std::string, Tensor>> results;
   for (std::size_t k = 0; k < lowered->results.size(); ++k) {
-    results.emplace_back(definition.results[k].name, detail::Access::tensor(std::move(lowered->results[k])));
+    graph::NodePtr& result = lowered->results[k];
+    // A number would have no strides of its own: movements of it would lie otherwise than those of a stored tensor.
+    if (result->op == graph::Op::Const && !result->realized() && !result->found) {
+      const Layout rows = Layout::contiguous(result->shape);
+      result = graph::laid_out_constant(std::move(result), rows);
+    }
+    results.emplace_back(definition.results[k].name, detail::Access::tensor(std::move(result)));
   }
   std::vector<ComprehensionWarning> warnings =
       inference ? lang::warnings(program, *inference, options.checked) : lang::warnings(program);

@@ -69,7 +69,7 @@ void agrees(const Program& program) {
     // in another order. So the storage is realised first and the view is read from its elements.
     detail::Cell* const last_cell = &detail::Access::cell(plain_last);
     detail::Cell* const middle_cell = &detail::Access::cell(plain_middle);
-    if (detail::Cell* const storage = last_cell->storage();
+    if (detail::Storage* const storage = last_cell->storage();
         middle_cell->storage() == storage && last_cell != middle_cell) {
       detail::Access::naming(detail::CellPtr(storage)).realize();
       storage->set_contents(storage->node());

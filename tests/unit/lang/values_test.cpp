@@ -276,12 +276,12 @@ TEST_CASE("arguments of other dtypes are refused, numbers are taken") {
 }  // namespace oriel
 
 TEST_CASE("a result that is one number has the strides of a tensor, pending or in memory") {
-  const auto transposed = comprehension("def f(float(M, N) X) -> (Y) { Y(j, i) = X(i, j) }");
-  const auto same = comprehension("def f(float(M, N) X) -> (Y) { Y(i, j) = 1.5 where i in 0:M, j in 0:N }");
-  for (const Shape& shape : {Shape{2, 0}, Shape{0, 3}, Shape{2, 3}}) {
+  const auto transposed = oriel::comprehension("def f(float(M, N) X) -> (Y) { Y(j, i) = X(i, j) }");
+  const auto same = oriel::comprehension("def f(float(M, N) X) -> (Y) { Y(i, j) = 1.5 where i in 0:M, j in 0:N }");
+  for (const oriel::Shape& shape : {oriel::Shape{2, 0}, oriel::Shape{0, 3}, oriel::Shape{2, 3}}) {
     for (const auto* f : {&transposed, &same}) {
-      const Tensor y = (*f)(ones(shape) + 1);
-      const Ints moved = y.transpose().flip(0).strides();
+      const oriel::Tensor y = (*f)(oriel::ones(shape) + 1);
+      const oriel::Ints moved = y.transpose().flip(0).strides();
       y.realize();
       CHECK(moved == y.transpose().flip(0).strides());
     }

@@ -2,6 +2,7 @@
 // tile machine, and those of kernels that are compiled for these sizes alone.
 #include <doctest/doctest.h>
 
+#include <algorithm>
 #include <chrono>
 #include <cstring>
 #include <string>
@@ -297,4 +298,38 @@ TEST_CASE("a kernel of many sizes outlives its captured function") {
   CHECK(units.made() == 1);
   set_eigen_tier(EigenTier::tile);
   CHECK(same_bits(got, elements(program(x))));
+}
+
+TEST_CASE("kernels that outlive their captured function do not read its sizes") {
+  runtime::clear_caches();
+  const Units units;
+  const auto program = [](Tensor x) {
+    for (int k = 0; k < 40; ++k) x = x * 0.5F + 2;
+    return x;
+  };
+  std::vector<float> memory = numbers({50000, 4}).to_vector<float>();
+  const auto call = [&](const auto& f, std::int64_t n) {
+    const Tensor got = f(Tensor::borrow(memory.data(), {n, 4})).realize();
+    set_eigen_tier(EigenTier::tile);
+    const bool same = same_bits(elements(got), elements(f(Tensor::borrow(memory.data(), {n, 4}))));
+    set_eigen_tier(EigenTier::automatic);
+    return same;
+  };
+  set_eigen_tier(EigenTier::automatic);
+  const std::int64_t first = 30000;
+  std::int64_t end = first;
+  {
+    const auto f = function(program, {.dynamic = Dynamic::yes});
+    const auto start = std::chrono::steady_clock::now();
+    while (units.made() == 0 && end < 45000 && std::chrono::steady_clock::now() - start < std::chrono::seconds(60)) {
+      f(Tensor::borrow(memory.data(), {++end, 4})).realize();
+      std::this_thread::sleep_for(std::chrono::milliseconds(1));
+    }
+  }
+  CHECK(units.made() == 1);
+  // The kernels of these sizes are known. Most of them have only run on the tile machine.
+  const auto g = function(program, {.dynamic = Dynamic::yes});
+  bool same = true;
+  for (std::int64_t n = std::max(first, end - 60); n <= end; ++n) same = call(g, n) && same;
+  CHECK(same);
 }

@@ -120,17 +120,21 @@ std::string source_key(const std::string& context, const std::string& source) {
   return mem::DiskCache::file_name("kernel\n" + context + source);
 }
 
-void use(const TieredKernel& kernel, void* symbol, const std::shared_ptr<const LoadedUnit>& unit) {
-  if (kernel.native.load(std::memory_order_relaxed) != nullptr) return;
+/// Gives the kernel its function. Returns false for a kernel that can no longer share its unit: it is compiled by
+/// itself from now on.
+bool use(const TieredKernel& kernel, void* symbol, const std::shared_ptr<const LoadedUnit>& unit) {
+  if (kernel.native.load(std::memory_order_relaxed) != nullptr) return true;
   if (kernel.open() != nullptr) {
-    try {
-      kernel.numbers = kernel.sized.numbers();
-    } catch (const OverflowError&) {
-      return;  // the tile machine goes on
+    std::optional<std::vector<std::int64_t>> numbers = kernel.open()->numbers(kernel.sized.values);
+    if (!numbers) {
+      kernel.orphaned = true;
+      return false;
     }
+    kernel.numbers = *std::move(numbers);
   }
   kernel.unit = unit;
   kernel.native.store(reinterpret_cast<NativeFn>(symbol), std::memory_order_release);
+  return true;
 }
 
 /// Marks a kernel, and all that share its source, as one that the tile machine runs.
@@ -150,7 +154,7 @@ void take_compiled(const TieredKernel& kernel) {
   if (open == nullptr || !open->tried.load(std::memory_order_acquire)) return;
   if (void* const symbol = open->native.load(std::memory_order_acquire)) {
     const std::lock_guard lock(base::fork_mutex(base::ForkLock::units));
-    use(kernel, symbol, open->unit);
+    if (!use(kernel, symbol, open->unit)) return;
   }
   kernel.tried.store(true, std::memory_order_release);
 }
@@ -172,12 +176,12 @@ bool NativeBuilder::adopt(const std::string& context, const Wanted& wanted,
     sized_[source_key(context, wanted.source)] = unit;
   }
   const std::lock_guard lock(base::fork_mutex(base::ForkLock::units));
-  use(*wanted.kernel, symbol, unit);
+  const bool used = use(*wanted.kernel, symbol, unit);
   if (open == nullptr) return true;
   open->unit = unit;
   open->native.store(symbol, std::memory_order_release);
   open->tried.store(true, std::memory_order_release);
-  return true;
+  return used;
 }
 
 /// Sources for many sizes are shared among plans, also without a disk cache.

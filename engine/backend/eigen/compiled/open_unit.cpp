@@ -12,18 +12,19 @@
 namespace oriel::backend::eigen {
 
 bool OpenUnit::render(const codegen::LoopProgram& program) const {
-  if (text() != nullptr) return true;
   // Kernels of one plan share the pool of their expressions, to which rendering adds.
   const std::lock_guard guard(base::fork_mutex(base::ForkLock::sources));
-  if (own_text_ != nullptr) return true;
   if (maker_ == nullptr) return false;
+  if (own_text_ != nullptr) return true;
   own_text_ = std::make_unique<const Text>(maker_->rendered(program, accesses_));
   text_.store(own_text_.get(), std::memory_order_release);
   return true;
 }
 
-std::vector<std::int64_t> SizedUnit::numbers() const {
-  const OpenUnit::Text& text = *unit->text();
+std::optional<std::vector<std::int64_t>> OpenUnit::numbers(std::span<const std::int64_t> values) const {
+  const std::lock_guard guard(base::fork_mutex(base::ForkLock::sources));
+  if (maker_ == nullptr) return std::nullopt;  // the program of sizes refers to expressions of the plan
+  const Text& text = *own_text_;
   boost::container::small_vector<std::int64_t, 8> given;
   for (const std::size_t place : text.variables) given.push_back(values[place]);
   boost::container::small_vector<sym::Outcome, 64> work(text.sizes.steps());
@@ -31,7 +32,7 @@ std::vector<std::int64_t> SizedUnit::numbers() const {
   text.sizes.run({given.data(), given.size()}, {work.data(), work.size()}, {out.data(), out.size()});
   std::vector<std::int64_t> numbers;
   for (const sym::Outcome& outcome : out) {
-    if (outcome.fault != sym::Outcome::Fault::none) throw OverflowError("compile", "a size of a kernel has no value");
+    if (outcome.fault != sym::Outcome::Fault::none) return std::nullopt;
     numbers.push_back(outcome.value);
   }
   return numbers;

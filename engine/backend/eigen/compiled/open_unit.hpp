@@ -4,6 +4,7 @@
 #include <atomic>
 #include <cstdint>
 #include <memory>
+#include <optional>
 #include <span>
 #include <string>
 #include <utility>
@@ -35,9 +36,12 @@ class OpenUnit {
   };
   /// Null if it is not rendered.
   const Text* text() const noexcept { return text_.load(std::memory_order_acquire); }
-  /// Renders it, unless that is done. `program`: the kernel at some sizes. Returns false if it is too late: the plan is
-  /// gone that has the kernel for all sizes.
+  /// Renders it, unless that is done. `program`: the kernel at some sizes. Returns false if it is too late: the plan
+  /// that has the kernel for all sizes is gone, and its symbols with it.
   bool render(const codegen::LoopProgram& program) const;
+  /// The numbers that a launch gives the rendered unit, for these values of the plan's variables. None if the plan is
+  /// gone, or if one of them has no value.
+  std::optional<std::vector<std::int64_t>> numbers(std::span<const std::int64_t> values) const;
 
   /// The function, once it is built or found. `unit` holds it, and is written before it.
   mutable std::atomic<void*> native{nullptr};
@@ -58,9 +62,6 @@ class OpenUnit {
 struct SizedUnit {
   std::shared_ptr<const OpenUnit> unit;
   std::vector<std::int64_t> values;  // of the plan's variables
-  /// The numbers that a launch gives the unit, for these values. Throws OverflowError if one has no value.
-  /// Precondition: the unit is rendered.
-  std::vector<std::int64_t> numbers() const;
 };
 
 /// The units of an open kernel, by outline. Thread safety: any thread.

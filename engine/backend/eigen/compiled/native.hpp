@@ -53,7 +53,10 @@ struct TieredKernel final : Kernel, std::enable_shared_from_this<TieredKernel> {
   const OpenUnit* open() const noexcept {
     return orphaned.load(std::memory_order_relaxed) ? nullptr : sized.unit.get();
   }
-  Tuning& tuning() const noexcept { return open() != nullptr ? open()->tuning : own_tuning; }
+  Tuning& tuning() const noexcept {
+    const OpenUnit* const shared = open();
+    return shared != nullptr ? shared->tuning : own_tuning;
+  }
 };
 
 std::size_t instructions(const codegen::LoopProgram& program);

@@ -113,7 +113,7 @@ bool Storage::replace(NodePtr contents, std::uint64_t version) {
   return true;
 }
 
-void Storage::set_contents(NodePtr contents) {
+void Storage::set_contents(const NodePtr& contents) {
   for (std::uint64_t version = look().version; !replace(contents, version);) version = look().version;
 }
 

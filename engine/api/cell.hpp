@@ -89,7 +89,7 @@ class Storage : public Cell {
 
   explicit Storage(graph::NodePtr contents);
   /// Puts other contents of the same shape, dtype and device in here.
-  void set_contents(graph::NodePtr contents);
+  void set_contents(const graph::NodePtr& contents);
   /// Keeps a mark in place of an earlier one of the same axis.
   void mark(SizeMark mark);
   std::vector<SizeMark> marks() const;

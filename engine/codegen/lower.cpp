@@ -30,7 +30,7 @@ class Lowering {
   OpenKernel run() {
     take_loops();
     emit_instances();
-    for (const schedule::KernelLoops::Store& s : loops_.stores()) emit_store(s);
+    for (const schedule::LoopStore& s : loops_.memory().stores) emit_store(s);
     place_instructions();
     return std::move(open_);
   }
@@ -51,15 +51,15 @@ class Lowering {
   }
 
   void take_loops() {
-    program().form = form_of_kernel(loops_.form());
-    program().outer = loops_.outer();
-    program().stages.reserve(loops_.stages().size());
-    for (const schedule::LoopStage& s : loops_.stages()) program().stages.emplace_back().inner = s.inner;
+    program().form = form_of_kernel(loops_.nest().form());
+    program().outer = loops_.nest().outer;
+    program().stages.reserve(loops_.nest().stages.size());
+    for (const schedule::LoopStage& s : loops_.nest().stages) program().stages.emplace_back().inner = s.inner;
     code_.resize(program().stages.size());
-    program().arguments.reserve(loops_.arguments().size());
-    out_.bindings.reserve(loops_.arguments().size());
+    program().arguments.reserve(loops_.memory().arguments.size());
+    out_.bindings.reserve(loops_.memory().arguments.size());
     int serials[] = {0, 0};
-    for (const schedule::LoopArgument& a : loops_.arguments()) {
+    for (const schedule::LoopArgument& a : loops_.memory().arguments) {
       const schedule::Entry& e = arena_[a.entry];
       program().arguments.push_back(
           {e.dtype, 0, a.output, (a.output ? "out" : "in") + std::to_string(serials[a.output ? 1 : 0]++), a.shares});
@@ -153,7 +153,7 @@ class Lowering {
         const auto r = static_cast<std::size_t>(i.scope - kFirstReduction);
         const ValueId input = value_[loops_.values().source(n)];
         ValueId result = new_value(dtype);
-        code_[static_cast<std::size_t>(loops_.stage_of_reduction(r))].reductions.push_back(
+        code_[static_cast<std::size_t>(loops_.nest().stage_of_reduction[r])].reductions.push_back(
             {e.op, dtype, input, result});
         if (is_half(e.dtype) && !graph::row(e.op).keeps_half)
           result = emit(at, {Code::Round, e.op, dtype, e.dtype, kNoValue, result});
@@ -241,7 +241,7 @@ class Lowering {
     return value;
   }
 
-  void emit_store(const schedule::KernelLoops::Store& s) {
+  void emit_store(const schedule::LoopStore& s) {
     const DType dtype = open_.accesses[static_cast<std::size_t>(s.access)].dtype;
     emit(s.slot, {Code::Store, Op::Buffer, dtype, register_dtype(dtype), kNoValue, value_[s.instance], kNoValue,
                   kNoValue, s.access});

@@ -136,7 +136,7 @@ class Checker {
     return id;
   }
 
-  void left_indices(const Statement& statement, ExpressionChecker& expressions) {
+  void left_indices(const Statement& statement, StatementNames& names) {
     for (const Index& index : statement.left) {
       if (find_builtin(index.name) != nullptr) {
         fail(ErrorKind::ReservedName, index.span, fmt::format("'{}' is a builtin function", index.name));
@@ -145,19 +145,19 @@ class Checker {
         fail(ErrorKind::ShadowedName, index.span,
              fmt::format("'{}' names a tensor or a size variable; an index needs a name of its own", index.name));
       }
-      if (expressions.find_variable(index.name) >= 0) {
+      if (names.find_variable(index.name) >= 0) {
         fail(ErrorKind::DuplicateIndex, index.span, fmt::format("the index '{}' occurs twice on the left", index.name));
       }
-      expressions.add_variable(index.name, index.span, true);
+      names.add_variable(index.name, index.span, true);
     }
   }
 
   void statement(const Statement& statement) {
     const std::int32_t target = this->target(statement);
     ExpressionChecker expressions(p_, static_cast<std::int32_t>(p_.statements.size()));
-    left_indices(statement, expressions);
+    left_indices(statement, expressions.names());
     for (std::size_t k = 0; k < statement.clauses.size(); ++k) expressions.clause(statement.clauses[k], k);
-    expressions.check_value(statement.right);
+    expressions.check(statement.right);
 
     CheckedStatement out;
     out.syntax = &statement;

@@ -3,15 +3,10 @@
 #include <fmt/format.h>
 #include <boost/container/small_vector.hpp>
 
-#include <algorithm>
+#include "lang/uses.hpp"
 
 namespace oriel::lang {
 namespace {
-
-/// The most steps of a check. Names of where clauses are replaced by their values, so a short text can expand to a very
-/// long one.
-constexpr std::size_t kMaxSteps = 100000;
-constexpr std::size_t kMaxAccesses = 4096;
 
 std::string plural(std::size_t count, const char* what) {
   return fmt::format("{} {}{}", count, what, count == 1 ? "" : what[0] == 'i' && what[3] == 'e' ? "es" : "s");
@@ -34,25 +29,6 @@ void ExpressionChecker::fail(ErrorKind kind, Span span, const std::string& messa
   lang::fail(p_.source(), kind, span, message, notes);
 }
 
-std::int32_t ExpressionChecker::find_variable(std::string_view name) const noexcept {
-  const auto found = variable_ids_.find(name);
-  return found == variable_ids_.end() ? -1 : found->second;
-}
-
-std::int32_t ExpressionChecker::add_variable(std::string_view name, Span span, bool left) {
-  Variable variable;
-  variable.name = name;
-  variable.span = span;
-  variable.left = left;
-  variables_.push_back(variable);
-  return variable_ids_[name] = static_cast<std::int32_t>(variables_.size() - 1);
-}
-
-const ExpressionChecker::Let* ExpressionChecker::find_let(std::string_view name) const noexcept {
-  const auto found = lets_.find(name);
-  return found == lets_.end() ? nullptr : &found->second;
-}
-
 void ExpressionChecker::clause(const Clause& clause, std::size_t position) {
   switch (clause.kind) {
     case Clause::Kind::Range:
@@ -66,21 +42,21 @@ void ExpressionChecker::clause(const Clause& clause, std::size_t position) {
 
 void ExpressionChecker::range_clause(const Clause& clause, std::size_t position) {
   const bool size = find_size(p_, clause.name) >= 0;
-  if (size || find_tensor(p_, clause.name) >= 0 || find_let(clause.name) != nullptr) {
+  if (size || find_tensor(p_, clause.name) >= 0 || names_.find_let(clause.name) != nullptr) {
     fail(ErrorKind::UndefinedName, clause.name_span,
          fmt::format("'{}' is no index, so it takes no range; it names a {}", clause.name,
-                     size                               ? "size variable"
-                     : find_let(clause.name) != nullptr ? "where clause's value"
-                                                        : "tensor"));
+                     size                                      ? "size variable"
+                     : names_.find_let(clause.name) != nullptr ? "where clause's value"
+                                                               : "tensor"));
   }
   if (find_builtin(clause.name) != nullptr) {
     fail(ErrorKind::ReservedName, clause.name_span, fmt::format("'{}' is a builtin function", clause.name));
   }
   check_range_end(clause.first);
   check_range_end(clause.second);
-  std::int32_t id = find_variable(clause.name);
-  if (id < 0) id = add_variable(clause.name, clause.name_span, false);
-  Variable& variable = variables_[static_cast<std::size_t>(id)];
+  std::int32_t id = names_.find_variable(clause.name);
+  if (id < 0) id = names_.add_variable(clause.name, clause.name_span, false);
+  Variable& variable = names_.variable(id);
   if (variable.range >= 0) {
     fail(
         ErrorKind::DuplicateRange, clause.span, fmt::format("'{}' has a range already", clause.name),
@@ -98,14 +74,14 @@ void ExpressionChecker::let_clause(const Clause& clause) {
     fail(ErrorKind::ShadowedName, clause.name_span,
          fmt::format("'{}' names a tensor or a size variable; a value needs a name of its own", clause.name));
   }
-  const Let* other = find_let(clause.name);
-  const std::int32_t variable = find_variable(clause.name);
+  const StatementNames::Let* other = names_.find_let(clause.name);
+  const std::int32_t variable = names_.find_variable(clause.name);
   if (other != nullptr || variable >= 0) {
     fail(ErrorKind::Redefinition, clause.name_span, fmt::format("'{}' has a meaning already", clause.name),
-         {{other != nullptr ? other->span : variables_[static_cast<std::size_t>(variable)].span, "it came up here"}});
+         {{other != nullptr ? other->span : names_.variable(variable).span, "it came up here"}});
   }
   check(clause.first);
-  lets_.emplace(clause.name, Let{clause.name_span, clause.first});
+  names_.add_let(clause.name, {clause.name_span, clause.first});
 }
 
 // Ends of ranges may consist of constants, size variables and arithmetic on them.
@@ -168,7 +144,7 @@ void ExpressionChecker::check(ExprId id) {
 void ExpressionChecker::check_name(ExprId id) {
   Expr& expr = d_[id];
   expr.dtype = DType::int32;
-  if (const Let* let = find_let(expr.name)) {
+  if (const StatementNames::Let* let = names_.find_let(expr.name)) {
     expr.kind = ExprKind::Let;
     expr.args = {let->body};
     expr.dtype = d_[let->body].dtype;
@@ -185,8 +161,8 @@ void ExpressionChecker::check_name(ExprId id) {
     fail(ErrorKind::ReservedName, expr.span,
          fmt::format("'{}' is a builtin function; call it with its arguments", expr.name));
   }
-  expr.id = find_variable(expr.name);
-  if (expr.id < 0) expr.id = add_variable(expr.name, expr.span, false);
+  expr.id = names_.find_variable(expr.name);
+  if (expr.id < 0) expr.id = names_.add_variable(expr.name, expr.span, false);
   expr.kind = ExprKind::Index;
   touched_.push_back(id);
 }
@@ -195,7 +171,7 @@ void ExpressionChecker::check_apply(ExprId id) {
   Expr& expr = d_[id];
   const std::int32_t tensor = find_tensor(p_, expr.name);
   if (tensor < 0) {
-    const bool variable = find_variable(expr.name) >= 0 || find_let(expr.name) != nullptr;
+    const bool variable = names_.find_variable(expr.name) >= 0 || names_.find_let(expr.name) != nullptr;
     if (variable || find_size(p_, expr.name) >= 0) {
       fail(ErrorKind::NotATensor, expr.span,
            fmt::format("'{}' is {}, and only tensors take indices", expr.name,
@@ -291,72 +267,32 @@ void ExpressionChecker::add_self(const Statement& statement, std::int32_t target
   self_ = static_cast<ExprId>(d_.pool.size() - 1);
 }
 
-// Collects the variables in order of their first use.
-void ExpressionChecker::see(ExprId id, std::vector<std::int32_t>& order) {
-  const Expr& expr = d_[id];
-  if (expr.kind == ExprKind::Let) {
-    if (!seen_bodies_.insert(expr.args[0]).second) return;
-  }
-  if (expr.kind == ExprKind::Index) return put(expr.id, order);
-  for (const ExprId argument : expr.args) see(argument, order);
-}
-
-void ExpressionChecker::put(std::int32_t variable, std::vector<std::int32_t>& order) {
-  std::int32_t& place = place_[static_cast<std::size_t>(variable)];
-  if (place >= 0) return;
-  place = static_cast<std::int32_t>(order.size());
-  order.push_back(variable);
-}
-
-void ExpressionChecker::collect(ExprId id, std::vector<Guard>& guards, bool exists, std::vector<AccessUse>& out) {
-  const Expr& expr = d_[id];
-  if (++steps_ > kMaxSteps || out.size() > kMaxAccesses) {
-    fail(ErrorKind::Parse, expr.span, "with the names of where clauses put in place, the statement is too long");
-  }
-  if (expr.kind == ExprKind::Let) {
-    std::vector<std::vector<Guard>>& seen = seen_lets_[expr.args[0]];
-    if (std::find(seen.begin(), seen.end(), guards) != seen.end()) return;
-    seen.push_back(guards);
-    return collect(expr.args[0], guards, exists, out);
-  }
-  if (expr.kind == ExprKind::Apply) out.push_back({id, guards, exists, false});
-  if (expr.kind == ExprKind::Select) {
-    collect(expr.args[0], guards, exists, out);
-    for (const bool taken : {true, false}) {
-      guards.push_back({expr.args[0], taken});
-      collect(expr.args[taken ? 1 : 2], guards, exists, out);
-      guards.pop_back();
-    }
-    return;
-  }
-  for (const ExprId argument : expr.args) collect(argument, guards, exists, out);
-}
-
 void ExpressionChecker::finish(const Statement& statement, CheckedStatement& out) {
   out.left = statement.left.size();
-  std::vector<std::int32_t> order;
-  place_.assign(variables_.size(), -1);
-  for (std::size_t k = 0; k < out.left; ++k) put(static_cast<std::int32_t>(k), order);
-  std::vector<Guard> guards;
+  const std::vector<Variable>& variables = names_.variables();
+  LoopOrder loops(d_, variables.size());
+  for (std::size_t k = 0; k < out.left; ++k) loops.put(static_cast<std::int32_t>(k));
   if (self_ != kNoExpr) out.accesses.push_back({self_, {}, false, true});
   // Accesses first, because this walk is limited in length.
-  collect(statement.right, guards, false, out.accesses);
+  AccessCollector accesses(p_, out.accesses);
+  accesses.collect(statement.right, false);
   for (const Clause& clause : statement.clauses) {
-    if (clause.kind == Clause::Kind::Exists) collect(clause.first, guards, true, out.accesses);
+    if (clause.kind == Clause::Kind::Exists) accesses.collect(clause.first, true);
   }
-  see(statement.right, order);
+  loops.see(statement.right);
   for (const Clause& clause : statement.clauses) {
-    if (clause.kind == Clause::Kind::Exists) see(clause.first, order);
+    if (clause.kind == Clause::Kind::Exists) loops.see(clause.first);
   }
-  for (std::size_t v = 0; v < variables_.size(); ++v) {
-    if (place_[v] >= 0 || variables_[v].range < 0) continue;
-    fail(ErrorKind::UnusedVariable, statement.clauses[static_cast<std::size_t>(variables_[v].range)].span,
-         fmt::format("'{}' has a range, but is used nowhere in the statement", variables_[v].name));
+  for (std::size_t v = 0; v < variables.size(); ++v) {
+    if (loops.place(v) >= 0 || variables[v].range < 0) continue;
+    fail(ErrorKind::UnusedVariable, statement.clauses[static_cast<std::size_t>(variables[v].range)].span,
+         fmt::format("'{}' has a range, but is used nowhere in the statement", variables[v].name));
   }
-  for (const std::int32_t variable : order) out.variables.push_back(variables_[static_cast<std::size_t>(variable)]);
+  for (const std::int32_t variable : loops.variables())
+    out.variables.push_back(variables[static_cast<std::size_t>(variable)]);
   for (const ExprId id : touched_) {
     // An index that occurs only in an unused where clause is not a loop.
-    d_[id].id = place_[static_cast<std::size_t>(d_[id].id)];
+    d_[id].id = loops.place(static_cast<std::size_t>(d_[id].id));
   }
 }
 

@@ -5,9 +5,9 @@
 #include <algorithm>
 #include <utility>
 
-#include "lang/index/solve.hpp"
 #include "lang/pending_variables.hpp"
 #include "lang/precondition.hpp"
+#include "lang/range_search.hpp"
 #include "lang/range_warnings.hpp"
 #include "oriel/error.hpp"
 
@@ -19,7 +19,6 @@ using detail::Int;
 
 // The most expressions visited for a left index; names of where clauses can multiply them.
 constexpr std::size_t kMaxLooked = 100000;
-constexpr Interval kNothing{0, -1};
 
 // Does the expression name variable v? `looked`: the expressions visited so far.
 bool names(const Program& p, ExprId id, std::int32_t v, std::size_t& looked) {
@@ -31,8 +30,6 @@ bool names(const Program& p, ExprId id, std::int32_t v, std::size_t& looked) {
   }
   return false;
 }
-
-std::string shown(Interval range) { return fmt::format("{} <= .. < {}", range.lo, range.hi + 1); }
 
 /// Inference inside one statement.
 class Rounds {
@@ -77,7 +74,6 @@ class Rounds {
   }
   IndexBuilder& builder() const { return *known_.builder; }
   const Variable& variable(std::size_t v) const { return s_.variables[v]; }
-  Span span_of(const Condition& condition) const { return index_span(p_, s_, condition); }
 
   void where_ranges() {
     for (std::size_t v = 0; v < s_.variables.size(); ++v) {
@@ -128,11 +124,12 @@ class Rounds {
       }
     }
   }
+
   // Tries only variables with a new expression: for the others the result would be the same as before.
   bool round() {
     std::vector<std::int32_t> solved;
     for (const std::int32_t v : pending_.take_tried()) {
-      if (solve(static_cast<std::size_t>(v), pending_.look(v))) solved.push_back(v);
+      if (RangeSearch(p_, s_, zero_input_, pending_, budget_, out_, v).run(pending_.look(v))) solved.push_back(v);
     }
     for (const std::int32_t v : solved) {
       for (const std::size_t k : pending_.ready(v)) {
@@ -143,125 +140,6 @@ class Rounds {
     pending_.resolve(out_.conditions, solved);
     if (!solved.empty()) out_.rounds.push_back(solved);
     return !solved.empty();
-  }
-
-  // True if a resolved variable of the expression has an empty range: then the expression has no value and is in
-  // bounds.
-  bool vacuous(std::size_t condition) const {
-    for (const std::int32_t v : out_.conditions[condition].variables.loops) {
-      const auto place = static_cast<std::size_t>(v);
-      if (pending_.resolved(place) && out_.ranges[place].empty()) return true;
-    }
-    return false;
-  }
-
-  void narrow(std::size_t v, Interval by, std::size_t condition, Interval& ends) {
-    if (by.lo > ends.lo) {
-      ends.lo = by.lo;
-      out_.lower_by[v] = static_cast<std::int32_t>(condition);
-    }
-    if (by.hi < ends.hi) {
-      ends.hi = by.hi;
-      out_.upper_by[v] = static_cast<std::int32_t>(condition);
-    }
-  }
-
-  bool solve(std::size_t v, const std::vector<std::size_t>& mine) {
-    const auto id = static_cast<std::int32_t>(v);
-    Interval ends;
-    std::vector<std::size_t> others;
-    for (const std::size_t k : mine) {
-      const Condition& condition = out_.conditions[k];
-      if (vacuous(k)) continue;
-      if (is_linear(condition.index)) {
-        narrow(v, legal_interval(condition.index, condition.target, id, out_.ranges), k, ends);
-      } else {
-        others.push_back(k);
-      }
-    }
-    if (ends.empty()) return empty(v, ends);
-    IntervalSet set{ends};
-    // The first pass takes the expressions that need no window. In the second, expressions with remainders try the
-    // values that are left.
-    for (int pass = 0; pass < 2; ++pass) {
-      for (const std::size_t k : others) {
-        const Condition& condition = out_.conditions[k];
-        const Interval window = pass == 0 || set.empty() ? Interval{} : Interval{set.front().lo, set.back().hi};
-        const std::optional<IntervalSet> legal =
-            legal_values(condition.index, condition.target, id, out_.ranges, window, pass == 1, budget_);
-        if (!legal) {
-          if (pass == 0) continue;
-          return false;
-        }
-        if (!legal->empty()) narrow(v, {legal->front().lo, legal->back().hi}, k, ends);
-        set = intersect(set, *legal);
-        if (set.empty()) {
-          if (legal->empty()) ends = kNothing;
-          return empty(v, condition.target.empty() && ends.has_lo() ? Interval{ends.lo, ends.lo - 1} : ends);
-        }
-      }
-      if (others.empty()) break;
-    }
-    const Interval hull{set.front().lo, set.back().hi};
-    if (!bounded(hull)) {
-      if (none_in_trial(id, others, hull)) return empty(v, kNothing);
-      return false;
-    }
-    if (set.size() > 1) {
-      fail(ErrorKind::NonInterval, variable(v).span,
-           fmt::format("the values of '{}' that keep its accesses in bounds are {} and others, not one interval; write "
-                       "where {} in a:b",
-                       variable(v).name, shown(set.front()), variable(v).name),
-           deciders(v));
-    }
-    out_.ranges[v] = hull;
-    return true;
-  }
-
-  // If remainders exclude each other, no value is left, however far one searches. A test of a limited range of values
-  // shows that.
-  bool none_in_trial(std::int32_t id, const std::vector<std::size_t>& conditions, Interval hull) {
-    constexpr std::int64_t kTrial = 2048;
-    Interval window = hull;
-    if (!hull.has_lo()) window.lo = hull.has_hi() ? hull.hi + 1 - kTrial : -kTrial / 2;
-    if (!hull.has_hi()) window.hi = window.lo + kTrial - 1;
-    IntervalSet set{window};
-    for (const std::size_t k : conditions) {
-      const Condition& condition = out_.conditions[k];
-      const std::optional<IntervalSet> legal =
-          legal_values(condition.index, condition.target, id, out_.ranges, window, true, budget_);
-      if (legal) set = intersect(set, *legal);
-    }
-    return set.empty();
-  }
-
-  bool empty(std::size_t v, Interval ends) {
-    if (zero_input_ && bounded(ends) && extent(ends) == 0) {
-      out_.ranges[v] = ends;
-      return true;
-    }
-    if (!bounded(ends)) ends = kNothing;
-    fail(ErrorKind::EmptyRange, variable(v).span,
-         extent(ends) == 0 ? fmt::format("no value of '{}' keeps its accesses in bounds", variable(v).name)
-                           : fmt::format("no value of '{}' keeps its accesses in bounds: {} <= {} < {}",
-                                         variable(v).name, ends.lo, variable(v).name, ends.hi + 1),
-         deciders(v));
-  }
-
-  std::vector<Note> deciders(std::size_t v) const {
-    std::vector<Note> notes;
-    const auto note = [&](std::int32_t id, std::string message) {
-      const Condition& condition = out_.conditions[static_cast<std::size_t>(id)];
-      if (!s_.accesses[condition.access].guards.empty()) {
-        message += ", whatever the conditional around it says; where clauses give ranges apart from it";
-      }
-      notes.push_back({span_of(condition), message});
-    };
-    const std::int32_t lower = out_.lower_by[v];
-    const std::int32_t upper = out_.upper_by[v];
-    if (lower >= 0) note(lower, lower == upper ? "this bounds it on both sides" : "this bounds it below");
-    if (upper >= 0 && upper != lower) note(upper, "this bounds it above");
-    return notes;
   }
 
   void check_resolved() const {
@@ -280,7 +158,7 @@ class Rounds {
       const std::string why = out_.conditions[k].variables.reads ? "reads a tensor, so that its value is not known yet"
                               : only == -2                       ? "has several unresolved variables"
                                                                  : "does not bound it on both sides";
-      notes.push_back({span_of(out_.conditions[k]), "this index " + why});
+      notes.push_back({index_span(p_, s_, out_.conditions[k]), "this index " + why});
     }
     fail(ErrorKind::UnresolvedVariable, variable(first).span,
          fmt::format("no access bounds {} on both sides; write where {} in a:b", names, variable(first).name), notes);

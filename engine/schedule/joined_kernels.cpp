@@ -244,11 +244,11 @@ class Joiner {
     std::map<std::tuple<EntryId, bool, bool>, double> touched;
     for (std::size_t p = 0; p < c.kernels.size(); ++p) {
       const KernelLoops& loops = *c.kernels[p];
-      for (const LoopAccess& a : loops.accesses()) {
+      for (const LoopAccess& a : loops.memory().accesses) {
         if (a.argument < 0) continue;
-        const LoopArgument& argument = loops.arguments()[static_cast<std::size_t>(a.argument)];
+        const LoopArgument& argument = loops.memory().arguments[static_cast<std::size_t>(a.argument)];
         touched[{argument.entry, argument.leaf, argument.output}] +=
-            detail::distinct_elements(over_shared(c.loops, p, loops.outer(), a.tracker));
+            detail::distinct_elements(over_shared(c.loops, p, loops.nest().outer, a.tracker));
       }
     }
     double bytes = 0;

@@ -57,6 +57,35 @@ enum class KernelForm : std::uint8_t {
   Rows,         // several stages walk rows
 };
 
+/// The loops of one kernel: outer ones, and those of its stages. The first stage has no inner loops: values that need
+/// no reduction are computed there. Reductions of one level (0 where no other reduction lies below) with equal extents
+/// share a stage. What loops over the axes that are not parallel comes in a stage of its own, the last one.
+struct LoopNest {
+  Ints outer;
+  std::vector<LoopStage> stages;
+  std::vector<int> stage_of_reduction;  // of Kernel::reductions
+
+  KernelForm form() const noexcept;
+};
+
+/// How the kernel stores an output.
+struct LoopStore {
+  std::size_t instance;  // whose value it is
+  StageSlot slot;
+  std::int32_t access;
+};
+
+/// The memory that the loops of one kernel use, and how they reach it.
+struct LoopMemory {
+  std::vector<LoopArgument> arguments;  // inputs and outputs, in the order in which accesses meet them
+  std::vector<LoopAccess> accesses;
+  /// In the order in which they are stored: what goes over memory that the kernel reads comes last.
+  std::vector<LoopStore> stores;
+
+  /// The argument that is what the schedule stores for `entry`; -1 where there is none.
+  std::int32_t argument_of(EntryId entry, bool output) const;
+};
+
 /// How the values of a kernel hang together, and where each is computed. A value is named by the place of its instance
 /// in Kernel::instances.
 class LoopValues {
@@ -92,9 +121,7 @@ class LoopValues {
   std::vector<bool> used_;
 };
 
-/// The loops of one kernel. The first stage has no inner loops: values that need no reduction are computed there.
-/// Reductions of one level (0 where no other reduction lies below) with equal extents share a stage. What loops over
-/// the axes that are not parallel comes in a stage of its own, the last one.
+/// The loops of one kernel, the memory that they use, and the values that they compute.
 class KernelLoops {
  public:
   /// Precondition: the kernel does not sort, and its root has elements.
@@ -105,30 +132,13 @@ class KernelLoops {
   const LoopValues& values() const noexcept { return values_; }
   KernelId id() const noexcept { return id_; }
 
-  const Ints& outer() const noexcept { return outer_; }
-  const std::vector<LoopStage>& stages() const noexcept { return stages_; }
-  KernelForm form() const noexcept;
-  int stage_of_reduction(std::size_t reduction) const { return stage_of_reduction_[reduction]; }
-  /// Inputs and outputs, in the order in which accesses meet them.
-  const std::vector<LoopArgument>& arguments() const noexcept { return arguments_; }
-  const std::vector<LoopAccess>& accesses() const noexcept { return accesses_; }
+  const LoopNest& nest() const noexcept { return nest_; }
+  const LoopMemory& memory() const noexcept { return memory_; }
   /// Moves the accesses out.
   std::vector<LoopAccess> take_accesses() &&;
   const DomainChange& change() const noexcept { return change_; }
   /// "(4, 6) | (5)": the loops before they were normalised, outer ones and each stage's inner ones.
   const std::string& before() const noexcept { return before_; }
-
-  /// How the kernel stores an output.
-  struct Store {
-    std::size_t instance;  // whose value it is
-    StageSlot slot;
-    std::int32_t access;
-  };
-  /// In the order in which they are stored: what goes over memory that the kernel reads comes last.
-  const std::vector<Store>& stores() const noexcept { return stores_; }
-
-  /// The argument that is what the schedule stores for `entry`; -1 where there is none.
-  std::int32_t argument_of(EntryId entry, bool output) const;
 
  private:
   friend class LoopFinder;
@@ -136,13 +146,9 @@ class KernelLoops {
   const Arena* arena_;
   const Kernel* kernel_;
   KernelId id_;
-  Ints outer_;
-  std::vector<LoopStage> stages_;
-  std::vector<int> stage_of_reduction_;
-  std::vector<LoopArgument> arguments_;
-  std::vector<LoopAccess> accesses_;
+  LoopNest nest_;
+  LoopMemory memory_;
   LoopValues values_;
-  std::vector<Store> stores_;
   DomainChange change_;
   std::string before_;
 };

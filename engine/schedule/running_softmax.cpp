@@ -40,18 +40,18 @@ class SoftmaxMatcher {
 
   // A maximum, a sum, and a stage that stores; all over the same columns.
   bool find_stages() {
-    if (kernel_.reductions.size() != 2 || w_.stores().size() != 1) return false;
+    if (kernel_.reductions.size() != 2 || w_.memory().stores.size() != 1) return false;
     max_ = w_.arena()[kernel_.reductions[0].entry].op == Op::ReduceMax ? 0 : 1;
     sum_ = 1 - max_;
     const Entry& most = w_.arena()[kernel_.reductions[max_].entry];
     const Entry& sum = w_.arena()[kernel_.reductions[sum_].entry];
     dtype_ = sum.dtype;
     if (most.op != Op::ReduceMax || sum.op != Op::Sum || most.dtype != dtype_ || is_half(dtype_)) return false;
-    const auto& stages = w_.stages();
+    const auto& stages = w_.nest().stages;
     const auto works = [](const LoopStage& s) { return s.has_body || !s.reductions.empty(); };
-    const auto first = static_cast<std::size_t>(w_.stage_of_reduction(max_));
-    const auto second = static_cast<std::size_t>(w_.stage_of_reduction(sum_));
-    const StageSlot store = w_.stores()[0].slot;
+    const auto first = static_cast<std::size_t>(w_.nest().stage_of_reduction[max_]);
+    const auto second = static_cast<std::size_t>(w_.nest().stage_of_reduction[sum_]);
+    const StageSlot store = w_.memory().stores[0].slot;
     if (std::count_if(stages.begin(), stages.end(), works) != 3 || first >= second || second + 1 >= stages.size() ||
         !store.body || static_cast<std::size_t>(store.stage) + 1 != stages.size())
       return false;
@@ -63,7 +63,7 @@ class SoftmaxMatcher {
 
   // What is stored is exp(y - most) / sum, perhaps converted to a half.
   bool find_weights() {
-    std::size_t quotient = w_.values().number(w_.stores()[0].instance);
+    std::size_t quotient = w_.values().number(w_.memory().stores[0].instance);
     if (kernel_.instances[quotient].role == Role::Compute && entry(quotient).op == Op::Cast &&
         is_half(entry(quotient).dtype))
       quotient = operand(quotient, 0);
@@ -91,8 +91,8 @@ class SoftmaxMatcher {
       const Instance& j = kernel_.instances[y];
       const std::int32_t c = w_.values().access(x), d = w_.values().access(y);
       if (i.entry != j.entry || i.role != j.role || (c < 0) != (d < 0)) return false;
-      if (c >= 0 &&
-          w_.accesses()[static_cast<std::size_t>(c)].tracker != w_.accesses()[static_cast<std::size_t>(d)].tracker)
+      if (c >= 0 && w_.memory().accesses[static_cast<std::size_t>(c)].tracker !=
+                        w_.memory().accesses[static_cast<std::size_t>(d)].tracker)
         return false;
       if (i.role == Role::Masked) pending.emplace_back(source(x), source(y));
       if (i.role != Role::Compute) continue;
@@ -134,8 +134,8 @@ class SoftmaxMatcher {
 
   // Each column reads its own score and stores its own weight.
   bool one_a_column(EntryId scores, EntryId stored) const {
-    const std::int32_t read = w_.argument_of(scores, false);
-    for (const LoopAccess& a : w_.accesses()) {
+    const std::int32_t read = w_.memory().argument_of(scores, false);
+    for (const LoopAccess& a : w_.memory().accesses) {
       if (a.argument < 0 || (a.argument != read && !a.store)) continue;
       if (!a.in_order || !walks_row(w_, a, a.store ? stored : scores)) return false;
     }
@@ -146,16 +146,16 @@ class SoftmaxMatcher {
   bool walks_row(const KernelLoops& loops, const LoopAccess& a, EntryId value) const {
     if (a.stage == kOuterOnly || !detail::walks_runs(a.tracker)) return false;
     const SymInt elements = numel(loops.arena()[value].shape());
-    return a.tracker.shape().back() == columns_ && elements == numel(w_.outer()) * columns_;
+    return a.tracker.shape().back() == columns_ && elements == numel(w_.nest().outer) * columns_;
   }
 
   // The weights are a factor of the product, as they are, and nothing else reads them.
   bool feeds(EntryId weights) const {
     const std::optional<LoopProduct> product = find_product(products_);
     if (!product || product->dtype != dtype_ || product->depth != columns_) return false;
-    const std::int32_t argument = products_.argument_of(weights, false);
+    const std::int32_t argument = products_.memory().argument_of(weights, false);
     int accesses = 0;
-    for (const LoopAccess& a : products_.accesses()) {
+    for (const LoopAccess& a : products_.memory().accesses) {
       if (a.argument != argument) continue;
       if (++accesses > 1 || !a.in_order || a.stage != product->stage || !walks_row(products_, a, weights)) return false;
     }

@@ -51,7 +51,7 @@ std::vector<bool> changing_loops(const KernelLoops& loops, std::span<const std::
                                  const Moved& moved) {
   std::vector<bool> changing(count, false);
   for (const std::int32_t a : accesses) {
-    const ShapeTracker& tracker = moved(loops.accesses()[static_cast<std::size_t>(a)].tracker);
+    const ShapeTracker& tracker = moved(loops.memory().accesses[static_cast<std::size_t>(a)].tracker);
     for (std::size_t d = 0; d < count; ++d) changing[d] = changing[d] || detail::changes_along(tracker, d);
   }
   return changing;
@@ -73,16 +73,16 @@ class RowFinder {
   // The rows that every access to a value between two kernels walks.
   bool find_rows() {
     for (const KernelLoops* k : kernels_)
-      for (const LoopArgument& a : k->arguments())
+      for (const LoopArgument& a : k->memory().arguments)
         if (a.shares >= 0) return false;
     for (std::size_t p = 0; p + 1 < kernels_.size(); ++p) {
-      const std::int32_t stored = kernels_[p]->argument_of(between_[p], true);
-      const std::int32_t loaded = kernels_[p + 1]->argument_of(between_[p], false);
+      const std::int32_t stored = kernels_[p]->memory().argument_of(between_[p], true);
+      const std::int32_t loaded = kernels_[p + 1]->memory().argument_of(between_[p], false);
       if (stored < 0 || loaded < 0) return false;
       const SymInt elements = numel(kernels_[p]->arena()[between_[p]].shape());
       // A row is what the reader's parallel loops leave.
       std::optional<SymInt> rows;
-      for (const LoopAccess& access : kernels_[p + 1]->accesses()) {
+      for (const LoopAccess& access : kernels_[p + 1]->memory().accesses) {
         if (access.argument != loaded) continue;
         const SymInt walked = walked_points(*kernels_[p + 1], access);
         if (!rows || walked > *rows) rows = walked;
@@ -97,21 +97,21 @@ class RowFinder {
 
   static SymInt walked_points(const KernelLoops& loops, const LoopAccess& access) {
     SymInt n = 1;
-    for (std::size_t d = 0; d < loops.outer().size(); ++d)
-      if (detail::moves_along(access.tracker, d)) n *= loops.outer()[d];
+    for (std::size_t d = 0; d < loops.nest().outer.size(); ++d)
+      if (detail::moves_along(access.tracker, d)) n *= loops.nest().outer[d];
     return n;
   }
 
   bool read_units(std::size_t part, std::int32_t argument, SymInt length) {
     const KernelLoops& loops = *kernels_[part];
     Ints& known = out_.units_of[part];
-    for (const LoopAccess& access : loops.accesses()) {
+    for (const LoopAccess& access : loops.memory().accesses) {
       if (access.argument != argument) continue;
-      std::optional<Ints> unit = detail::rows_per_step(access.tracker, loops.outer().size(), length);
+      std::optional<Ints> unit = detail::rows_per_step(access.tracker, loops.nest().outer.size(), length);
       if (!unit || (!known.empty() && known != *unit)) return false;
       known = std::move(*unit);
     }
-    return !known.empty() || loops.outer().empty();
+    return !known.empty() || loops.nest().outer.empty();
   }
 
   // Loops over the rows with which all kernels can be written. Their extents are the digits of a row's number.
@@ -120,7 +120,7 @@ class RowFinder {
     for (std::size_t p = 0; p < kernels_.size(); ++p) {
       std::vector<std::pair<SymInt, SymInt>> digits;
       for (std::size_t d = 0; d < out_.units_of[p].size(); ++d)
-        if (!over_columns(out_.units_of[p][d])) digits.emplace_back(out_.units_of[p][d], kernels_[p]->outer()[d]);
+        if (!over_columns(out_.units_of[p][d])) digits.emplace_back(out_.units_of[p][d], kernels_[p]->nest().outer[d]);
       std::sort(digits.begin(), digits.end(), [](const auto& a, const auto& b) {
         return a.first != b.first ? a.first < b.first : a.second < b.second;
       });
@@ -159,12 +159,12 @@ std::size_t columns_of(const SharedLoops& shared, std::size_t part) {
 
 std::optional<LoopProduct> find_product(const KernelLoops& loops) {
   const Kernel& kernel = loops.kernel();
-  const std::vector<LoopStage>& stages = loops.stages();
-  if (loops.form() != KernelForm::Reduction || kernel.reductions.size() != 1) return std::nullopt;
+  const std::vector<LoopStage>& stages = loops.nest().stages;
+  if (loops.nest().form() != KernelForm::Reduction || kernel.reductions.size() != 1) return std::nullopt;
   const Entry& sum = loops.arena()[kernel.reductions[0].entry];
   if (sum.op != Op::Sum || is_half(sum.dtype) || sum.dtype == DType::bool_) return std::nullopt;
   LoopProduct out;
-  out.stage = loops.stage_of_reduction(0);
+  out.stage = loops.nest().stage_of_reduction[0];
   out.dtype = sum.dtype;
   std::size_t n = 0;
   while (kernel.instances[n].role != Role::Reduce) ++n;
@@ -183,14 +183,14 @@ std::optional<LoopProduct> find_product(const KernelLoops& loops) {
 std::optional<ProductSides> sides_of(const KernelLoops& loops, const LoopProduct& product) {
   std::vector<bool> changing[2];
   for (const int side : {0, 1})
-    changing[side] = changing_loops(loops, product.accesses[side], loops.outer().size(),
+    changing[side] = changing_loops(loops, product.accesses[side], loops.nest().outer.size(),
                                     [](const ShapeTracker& t) -> const ShapeTracker& { return t; });
   ProductSides sides;
   bool apart = false;
-  for (std::size_t d = 0; d < loops.outer().size(); ++d) {
+  for (std::size_t d = 0; d < loops.nest().outer.size(); ++d) {
     if (changing[0][d] == changing[1][d]) continue;
     apart = true;
-    (changing[0][d] ? sides.rows : sides.columns) *= loops.outer()[d];
+    (changing[0][d] ? sides.rows : sides.columns) *= loops.nest().outer[d];
   }
   return apart ? std::optional(sides) : std::nullopt;
 }
@@ -245,7 +245,7 @@ std::optional<SharedProducts> shared_products(std::span<const KernelLoops* const
     for (const int side : {0, 1})
       f.changing[side] =
           changing_loops(*kernels[p], f.product.accesses[side], outer + columns,
-                         [&](const ShapeTracker& t) { return over_shared(shared, p, kernels[p]->outer(), t); });
+                         [&](const ShapeTracker& t) { return over_shared(shared, p, kernels[p]->nest().outer, t); });
     for (std::size_t d = 0; d < outer + columns; ++d) {
       if (f.changing[0][d] != f.changing[1][d]) continue;
       if (d >= outer) return std::nullopt;
@@ -265,8 +265,8 @@ std::optional<SharedProducts> shared_products(std::span<const KernelLoops* const
     PartProduct& part = out.parts.back().emplace(PartProduct{f.product.dtype, out.rows, 1, f.product.depth});
     for (std::size_t d = batches; d < f.changing[0].size(); ++d)
       if (f.changing[left][d] != (d < outer)) return std::nullopt;
-    for (std::size_t d = 0; d < kernels[p]->outer().size(); ++d)
-      if (over_columns(shared.units_of[p][d])) part.columns *= kernels[p]->outer()[d];
+    for (std::size_t d = 0; d < kernels[p]->nest().outer.size(); ++d)
+      if (over_columns(shared.units_of[p][d])) part.columns *= kernels[p]->nest().outer[d];
   }
   return out;
 }

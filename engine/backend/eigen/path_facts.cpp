@@ -7,7 +7,7 @@
 #include <fmt/format.h>
 
 #include "backend/eigen/products/parts.hpp"
-#include "backend/eigen/products/running.hpp"
+#include "backend/eigen/products/running_plan.hpp"
 #include "backend/eigen/products/windows_plan.hpp"
 #include "backend/eigen/tile/sort.hpp"
 #include "backend/tile_cost.hpp"

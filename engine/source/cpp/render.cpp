@@ -8,10 +8,10 @@
 #include "codegen/join.hpp"
 #include "oriel/error.hpp"
 #include "source/cpp/contraction_source.hpp"
+#include "source/cpp/kernel_sizes.hpp"
 #include "source/cpp/loops_source.hpp"
 #include "source/cpp/open_product.hpp"
 #include "source/cpp/sort_source.hpp"
-#include "source/cpp/statements.hpp"
 #include "source/names.hpp"
 
 namespace oriel::source::cpp {

@@ -3,8 +3,8 @@
 #include <fmt/format.h>
 
 #include "source/cpp/heading.hpp"
+#include "source/cpp/kernel_sizes.hpp"
 #include "source/cpp/spelling.hpp"
-#include "source/cpp/statements.hpp"
 #include "source/names.hpp"
 
 namespace oriel::source::cpp {

@@ -117,6 +117,11 @@ Spelling spell_bitcast(DType from, DType to) {
   return map_to("BitsOf", to);
 }
 
+// The helper that converts between a float of 16 bits and a float32; empty for other dtypes.
+std::string half_helper(DType dtype) {
+  return dtype == DType::float16 ? "float16" : dtype == DType::bfloat16 ? "bfloat16" : "";
+}
+
 }  // namespace
 
 const Dialect& dialect() {
@@ -129,6 +134,19 @@ Spelling spell(const Instr& in) {
   if (in.op == Op::Cast) return spell_cast(in.from, in.dtype);
   if (in.op == Op::Bitcast) return spell_bitcast(in.from, in.dtype);
   return is_floating(in.from) ? spell_float(in.op) : map(ops::functor(in.op, in.from));
+}
+
+std::string widened(DType dtype, const std::string& element, Snippets& snippets) {
+  const std::string half = half_helper(dtype);
+  if (half.empty()) return element;
+  snippets.need(half);
+  return fmt::format("widen_{}({})", half, element);
+}
+std::string narrowed(DType dtype, const std::string& element, Snippets& snippets) {
+  const std::string half = half_helper(dtype);
+  if (half.empty()) return element;
+  snippets.need(half);
+  return fmt::format("narrow_{}({})", half, element);
 }
 
 std::string spell_reduction(Op op, DType dtype, Snippets& snippets) {

@@ -28,6 +28,12 @@ struct Spelling {
 /// An instruction of code Elementwise or Round. Throws InternalError for what no program may hold.
 Spelling spell(const codegen::Instr& instr);
 
+/// An element of memory as a value, and a value as an element of memory: floats of 16 bits are computed as float32.
+/// @{
+std::string widened(DType dtype, const std::string& element, Snippets& snippets);
+std::string narrowed(DType dtype, const std::string& element, Snippets& snippets);
+/// @}
+
 /// The functor of a reduction, with its identity.
 std::string spell_reduction(graph::Op op, DType dtype, Snippets& snippets);
 

@@ -15,13 +15,69 @@ using codegen::Instr;
 using codegen::kNoValue;
 using codegen::ValueId;
 
-namespace {
-
-std::string half_name(DType dtype) {
-  return dtype == DType::float16 ? "float16" : dtype == DType::bfloat16 ? "bfloat16" : "";
+Statements::Statements(const codegen::LoopProgram& program, const OpenSizes* open)
+    : ValueStatements(program), sizes_(program_, open, variables_) {
+  if (open != nullptr) open_accesses_.emplace(*open, sizes_);
 }
 
-}  // namespace
+std::string Statements::open_rows(std::int64_t elements, std::int64_t most_rows) {
+  std::string text;
+  const auto set = [&](const Type& type, const std::string& name, const std::string& value) {
+    if (variables_.framed()) variables_.member(type, name);
+    text += variables_.framed() ? fmt::format("  f.{} = {};\n", name, value)
+                                : fmt::format("  {} const {} = {};\n", type.text, name, value);
+  };
+  std::string rows = fmt::format("least({}, {})", most_rows, sizes_.of(sizes_.outer().back()));
+  std::set<std::string> lengths;
+  for (std::size_t s = 0; s < program_.stages.size(); ++s) {
+    if (!looped(program_.stages[s]) || sizes_.inner(s).empty()) continue;
+    const std::string points = sizes_.of(numel(sizes_.inner(s)));
+    if (!lengths.insert(points).second) continue;
+    rows = fmt::format("least({0} / least({0}, {1} > 0 ? {1} : 1), {2})", elements, points, rows);
+  }
+  set(position_type(), "row_step", rows);
+  for (std::size_t s = 0; s < program_.stages.size(); ++s) {
+    for (const codegen::Instr& in : program_.stages[s].body) {
+      if (in.result == codegen::kNoValue || kept_[at(in.result)].empty()) continue;
+      const std::string& name = kept_[at(in.result)];
+      const std::string type = type_of(in.result).text;
+      snippets_.need("Allocated");
+      if (form_.packets) snippets_.need("allocated_packets");
+      // Whole registers may be written at the end.
+      text += fmt::format("  const Allocated<{}> {}_memory({} * {} + 64);\n", type, name, variables_.var("row_step"),
+                          sizes_.of(numel(sizes_.inner(s))));
+      set(pointer_type(type), name, name + "_memory.data");
+    }
+  }
+  return text;
+}
+
+std::string Statements::position_of(std::int32_t access, const CodePosition& place) {
+  if (open_accesses_) return open_accesses_->position(access, place);
+  return position(program_.accesses[at(access)], place);
+}
+
+std::string Statements::condition_of(std::int32_t access, const CodePosition& place) {
+  if (open_accesses_) return open_accesses_->condition(access, place);
+  return condition(program_.accesses[at(access)], place);
+}
+
+std::optional<std::int64_t> Statements::step_of(std::int32_t access, const CodePosition& place) const {
+  if (open_accesses_) return open_accesses_->step(access, place);
+  return step(program_.accesses[at(access)], place);
+}
+
+std::optional<LaneRange> Statements::cut_of(std::int32_t access, const CodePosition& place) {
+  if (open_accesses_) return open_accesses_->cut(access, place);
+  const std::optional<LaneCut> lanes = cut(program_.accesses[at(access)], place);
+  if (!lanes) return std::nullopt;
+  return LaneRange{std::to_string(lanes->lo), std::to_string(lanes->hi)};
+}
+
+codegen::AccessText Statements::expression_of(std::int32_t access, const std::vector<std::string>& names) {
+  if (open_accesses_) return open_accesses_->expression(access, names);
+  return codegen::expression(program_.accesses[at(access)], names);
+}
 
 void Statements::write_element(const Instr& in, const CodePosition&) {
   if (skipped() != kNoValue && in.result == skipped()) return;
@@ -72,7 +128,7 @@ void Statements::write_constant(const Instr& in) {
   const codegen::Constant& c = program_.constants[at(in.aux)];
   const std::string type = value_type(in.dtype);
   values_[at(in.result)].scalar = true;
-  if (std::string text = size_constant(in.aux, type); !text.empty()) {
+  if (std::string text = sizes_.constant(in.aux, type, snippets_); !text.empty()) {
     values_[at(in.result)].text = std::move(text);
     return;
   }
@@ -94,7 +150,7 @@ void Statements::write_constant(const Instr& in) {
                                       : fmt::format("  const {} {} = {};\n", type, name, value);
 }
 
-std::string Statements::segment(const std::optional<Lanes>& cut, const std::string& condition,
+std::string Statements::segment(const std::optional<LaneRange>& cut, const std::string& condition,
                                 const CodePosition& place) {
   snippets_.need("segment");
   const std::string part =
@@ -106,33 +162,21 @@ std::string Statements::segment(const std::optional<Lanes>& cut, const std::stri
   return name;
 }
 
-std::string Statements::widened(DType dtype, const std::string& element) {
-  const std::string half = half_name(dtype);
-  if (half.empty()) return element;
-  snippets_.need(half);
-  return fmt::format("widen_{}({})", half, element);
-}
-std::string Statements::narrowed(DType dtype, const std::string& element) {
-  const std::string half = half_name(dtype);
-  if (half.empty()) return element;
-  snippets_.need(half);
-  return fmt::format("narrow_{}({})", half, element);
-}
-
 void Statements::write_load(const Instr& in, const CodePosition& place) {
   const Access& access = program_.accesses[at(in.aux)];
   const std::string buffer = variables_.var(buffers_[at(access.buffer)]);
   if (access.affine()) {
-    const std::optional<Lanes> lanes = cut_of(in.aux, place);
+    const std::optional<LaneRange> lanes = cut_of(in.aux, place);
     const std::optional<std::int64_t> step = step_of(in.aux, place);
     const std::string valid = condition_of(in.aux, place);
     if (step == 0 && !lanes) {
       if (valid == kNever) return define_uniform(in.result, type_of(in.result).text + "(0)");
-      const std::string element = widened(access.dtype, fmt::format("{}[{}]", buffer, position_of(in.aux, place)));
+      const std::string element =
+          widened(access.dtype, fmt::format("{}[{}]", buffer, position_of(in.aux, place)), snippets_);
       return define_uniform(
           in.result, valid.empty() ? element : fmt::format("{} ? {} : {}(0)", valid, element, type_of(in.result).text));
     }
-    if (form_.packets && step == 1 && half_name(access.dtype).empty()) {
+    if (form_.packets && step == 1 && !is_half(access.dtype)) {
       const std::string first = position_of(in.aux, place);
       if (!lanes && valid.empty()) {
         snippets_.need("load");
@@ -144,14 +188,15 @@ void Statements::write_load(const Instr& in, const CodePosition& place) {
     }
   }
   const codegen::AccessText text = expression_of(in.aux, lane_names(place, form_.element()));
-  define_each(in.result, text.valid, widened(access.dtype, fmt::format("{}[{}]", buffer, text.index)));
+  define_each(in.result, text.valid, widened(access.dtype, fmt::format("{}[{}]", buffer, text.index), snippets_));
 }
 
 void Statements::write_gather(const Instr& in, const CodePosition&) {
   const Access& access = program_.accesses[at(in.aux)];
   const std::string type = type_of(in.result).text;
-  const std::string element = widened(access.dtype, fmt::format("{}[i]", variables_.var(buffers_[at(access.buffer)])));
-  const std::string elements = elements_of(access.buffer);
+  const std::string element =
+      widened(access.dtype, fmt::format("{}[i]", variables_.var(buffers_[at(access.buffer)])), snippets_);
+  const std::string elements = sizes_.elements(access.buffer);
   const std::string pick =
       fmt::format("ORIEL_INLINE -> {0} {{ return i >= 0 && i < {1} ? {2} : {0}(0); }}", type, elements, element);
   const std::string position = read(in.a);
@@ -185,7 +230,7 @@ void Statements::write_position(const Instr& in, const CodePosition& place) {
 bool Statements::streamed(const Access& access, std::int64_t step) const {
   const codegen::Argument& argument = program_.arguments[at(access.buffer)];
   // If the kernel also reads this memory, its lines are in the caches already.
-  return (open_ == nullptr || open_->unit) && form_.packets && argument.dtype == form_.main && argument.shares < 0 &&
+  return (!sizes_.open() || sizes_.unit()) && form_.packets && argument.dtype == form_.main && argument.shares < 0 &&
          !argument.local && step == 1 && bypasses_caches(argument);
 }
 
@@ -193,7 +238,7 @@ void Statements::write_store(const Instr& in, const CodePosition& place) {
   const Access& access = program_.accesses[at(in.aux)];
   const std::string buffer = variables_.var(buffers_[at(access.buffer)]);
   const std::string operand = read(in.a);
-  if (form_.packets && access.affine() && half_name(access.dtype).empty()) {
+  if (form_.packets && access.affine() && !is_half(access.dtype)) {
     const std::optional<std::int64_t> step = step_of(in.aux, place);
     if (!cut_of(in.aux, place) && condition_of(in.aux, place).empty() && (step == 1 || place.fast < 0)) {
       const bool stream = streamed(access, step.value_or(0));
@@ -209,12 +254,12 @@ void Statements::write_store(const Instr& in, const CodePosition& place) {
   if (text.valid == "0") return;
   const std::string condition = text.valid == "1" ? "" : fmt::format("if ({}) ", text.valid);
   if (!form_.packets) {
-    line("{}{}[{}] = {};", condition, buffer, text.index, narrowed(access.dtype, operand));
+    line("{}{}[{}] = {};", condition, buffer, text.index, narrowed(access.dtype, operand, snippets_));
     return;
   }
   snippets_.need("scatter");
   line("scatter({}, used, k, [&]([[maybe_unused]] Int e, {} x) ORIEL_INLINE {{ {}{}[{}] = {}; }});", operand,
-       value_type(access.dtype), condition, buffer, text.index, narrowed(access.dtype, "x"));
+       value_type(access.dtype), condition, buffer, text.index, narrowed(access.dtype, "x", snippets_));
 }
 
 }  // namespace oriel::source::cpp

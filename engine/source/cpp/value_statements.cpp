@@ -46,10 +46,9 @@ PacketForm choose_form(const LoopProgram& program) {
 ValueStatements::ValueStatements(const LoopProgram& program)
     : source::Statements(program, argument_names(program)),
       form_(choose_form(program)),
-      values_(program.values.size()),
-      in_registers_(program.stages.size(), false) {}
+      values_(program.values.size()) {}
 
-void ValueStatements::find_tiles() {
+void ValueStatements::find_tiles(const std::vector<bool>& in_registers) {
   std::vector<std::size_t> loop(program_.values.size(), 0);
   std::size_t now = 1;
   int stage = 0;
@@ -69,7 +68,7 @@ void ValueStatements::find_tiles() {
     look(s.body);
     for (const codegen::Reduction& r : s.reductions) {
       values_[at(r.result)].leaves = true;
-      if (!in_registers_[at(stage)]) values_[at(r.input)].leaves = true;
+      if (!in_registers[at(stage)]) values_[at(r.input)].leaves = true;
       if (skipped_ == kNoValue || r.input != skipped_) continue;
       values_[at(skipped_)].leaves = false;
       for (const Instr& in : s.body)
@@ -78,10 +77,6 @@ void ValueStatements::find_tiles() {
     look(s.outer);
     ++stage;
   }
-}
-
-bool ValueStatements::uses_tiles() const {
-  return std::any_of(values_.begin(), values_.end(), [](const PlacedValue& v) { return v.leaves; });
 }
 
 void ValueStatements::take(ValueId v, const std::string& tile) {

@@ -55,13 +55,12 @@ class ValueStatements : public source::Statements {
   explicit ValueStatements(const codegen::LoopProgram& program);
 
   /// Finds the values that need a tile: another loop than their own reads them, or a reduction. Called once, before
-  /// anything is written, after `in_registers_` and the form of the variables are set.
-  void find_tiles();
+  /// anything is written, after the form of the variables is set. `in_registers`: by stage, whether its reductions
+  /// gather in registers, so that their inputs need no tile.
+  void find_tiles(const std::vector<bool>& in_registers);
   /// Value v is not computed: the reduction that reads it multiplies by itself.
   void skip(codegen::ValueId v) { skipped_ = v; }
   codegen::ValueId skipped() const { return skipped_; }
-  /// Does any value leave the loop that makes it?
-  bool uses_tiles() const;
   /// Writes a list of instructions. A large kernel's instructions are in functions named after `name`.
   void write_list(const std::vector<codegen::Instr>& list, const CodePosition& place, const std::string& name);
   /// Takes a tile ("Tile" or "Rows") for v. A tile outside the frame is declared here.
@@ -81,9 +80,8 @@ class ValueStatements : public source::Statements {
   PacketForm form_;
   Variables variables_{*this};
   std::vector<PlacedValue> values_;
-  std::int64_t now_ = 0;            // the moment that is being written; each instruction takes one
-  std::vector<Gather> gathers_;     // of the list that is written next
-  std::vector<bool> in_registers_;  // by stage: its reductions gather in registers, so their inputs need no tile
+  std::int64_t now_ = 0;         // the moment that is being written; each instruction takes one
+  std::vector<Gather> gathers_;  // of the list that is written next
   UnitText unit_;
   Snippets snippets_;
   std::string before_;  // lines before the loop that is being written

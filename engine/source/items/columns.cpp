@@ -64,12 +64,12 @@ class ColumnRenderer : private Statements {
     out.helpers = helpers_.all();
     out.wide = work_.wide;
     out.numbers = numbers_.all();
-    out.parameters = parameters_;
+    out.parameters = parameters_.all();
     out.fp64 = work_.fp64;
     out.method =
         fmt::format("{} columns an item, {} vectors of {}", work_.outer_width * vectors_, vectors_, work_.outer_width);
     if (work_.parts > 1) out.method += "; reductions in parts, joined by a second function";
-    finish_source(program_, dialect_, out, bodies, parameter_names_, partials);
+    finish_source(program_, dialect_, out, bodies, parameters_.names(), partials);
     return out;
   }
 

@@ -51,10 +51,9 @@ class ProductRenderer : private FactorStatements {
     out.body = capture([&] { write_kernel(); });
     out.helpers = helpers_.all();
     out.numbers = numbers_.all();
-    out.parameters = parameters_;
+    out.parameters = parameters_.all();
     out.wide = work_.wide;
     out.fp64 = work_.fp64;
-    names_ = parameter_names_;
     const auto blocks = [](std::int64_t n, std::int64_t unit) {
       return static_cast<std::size_t>((n + unit - 1) / unit);
     };
@@ -66,7 +65,7 @@ class ProductRenderer : private FactorStatements {
                     to_string(c_), block_rows_, block_columns_, depth_, tile_rows_, tile_columns_);
   }
 
-  const std::vector<std::string>& parameter_names() const { return names_; }
+  const std::vector<std::string>& parameter_names() const { return parameters_.names(); }
 
  private:
   /// Writes the packing of a factor's block into its panel: `unit` rows side by side at each depth, zeros for missing
@@ -188,7 +187,6 @@ class ProductRenderer : private FactorStatements {
   std::string int_, type_;
   int lanes_ = 1, tile_rows_ = 1, tile_columns_ = 1;
   std::int64_t block_rows_ = 1, block_columns_ = 1, depth_ = 1;
-  std::vector<std::string> names_;
 };
 
 }  // namespace

@@ -50,7 +50,7 @@ class Renderer : private Statements {
     out.helpers = helpers_.all();
     out.wide = work_.wide;
     out.numbers = numbers_.all();
-    out.parameters = parameters_;
+    out.parameters = parameters_.all();
     out.fp64 = work_.fp64;
     const std::int64_t points = numel(program_.outer, "render").value();
     if (work_.parts > 1) {
@@ -68,7 +68,7 @@ class Renderer : private Statements {
       for (const Reduction& r : split_stage().reductions)
         partials.emplace_back(r.dtype, fmt::format("part{}", r.result));
     for (const ValueId v : kept_values_) kept.emplace_back(program_.values[at(v)], kept_[at(v)]);
-    finish_source(program_, dialect_, out, bodies, parameter_names_, partials, kept);
+    finish_source(program_, dialect_, out, bodies, parameters_.names(), partials, kept);
     return out;
   }
 

@@ -68,12 +68,12 @@ class SquareRenderer : private Statements {
     out.helpers = helpers_.all();
     out.wide = work_.wide;
     out.numbers = numbers_.all();
-    out.parameters = parameters_;
+    out.parameters = parameters_.all();
     out.fp64 = work_.fp64;
     out.method = fmt::format("squares of {0} x {0} along o{1} and o{2}, loaded along o{1} and turned in registers; {3}",
                              lanes_, across_, last(),
                              squares_ > 1 ? fmt::format("{0} x {0} squares an item", squares_) : "a square an item");
-    finish_source(program_, dialect_, out, {text}, parameter_names_);
+    finish_source(program_, dialect_, out, {text}, parameters_.names());
     return out;
   }
 

@@ -25,23 +25,30 @@ std::string KernelNumbers::text(const std::string& key, const std::function<std:
          });
 }
 
+std::string KernelNumbers::one(const std::string& what, std::int64_t value) {
+  return text(what, [&](const NumberText& number) { return value < 0 ? "-" + number(-value) : number(value); });
+}
+
+const std::string& KernelParameters::argument(std::int32_t constant, std::int32_t parameter, DType dtype) {
+  const auto found = arguments_.find(constant);
+  if (found != arguments_.end()) return found->second;
+  const std::string argument = "c" + std::to_string(constant);
+  parameters_.emplace_back(parameter, dtype);
+  names_.push_back(argument);
+  return arguments_[constant] = argument;
+}
+
 Statements::Statements(const LoopProgram& program, const ItemDialect& dialect, std::size_t most_numbers)
     : source::Statements(program, argument_names(program)),
       dialect_(dialect),
       helpers_(dialect),
-      numbers_(most_numbers) {
+      numbers_(most_numbers),
+      values_(program.values.size()) {
   set_indent(1);
-  names_.resize(program.values.size());
-  widths_.assign(program.values.size(), 1);
 }
 
 std::string Statements::spelled(const std::function<std::string(const NumberText&)>& write) {
   return numbers_.text(write(codegen::plain_number), write);
-}
-
-std::string Statements::number_of(const std::string& what, std::int64_t value) {
-  return numbers_.text(what,
-                       [&](const NumberText& number) { return value < 0 ? "-" + number(-value) : number(value); });
 }
 
 Statements::Lanes Statements::lanes_of(const Access& access, const CodePosition& place) {
@@ -51,7 +58,7 @@ Statements::Lanes Statements::lanes_of(const Access& access, const CodePosition&
   r.last = place.count;
   if (place.fast >= 0) {
     r.step = step(access, place);
-    r.step_text = number_of("step " + std::to_string(r.step), r.step);
+    r.step_text = numbers_.one("step " + std::to_string(r.step), r.step);
   }
   if (const auto lanes = cut(access, place)) {
     r.some_lanes = true;
@@ -77,18 +84,15 @@ void Statements::keep(ValueId v, const CodePosition& place) {
 std::string Statements::read(ValueId v, const CodePosition& place) {
   if (kept_before(v))
     return helpers_.kept(program_.values[at(v)], place.width, kept_[at(v)] + " + " + kept_at_, place.count);
-  if (widths_[at(v)] == place.width) return names_[at(v)];
-  return fmt::format("({})({})", value_type(program_.values[at(v)], place.width), names_[at(v)]);
+  if (values_[at(v)].width == place.width) return values_[at(v)].text;
+  return fmt::format("({})({})", value_type(program_.values[at(v)], place.width), values_[at(v)].text);
 }
 
-void Statements::name(ValueId v, const std::string& text, int width) {
-  names_[at(v)] = text;
-  widths_[at(v)] = width;
-}
+void Statements::name(ValueId v, const std::string& text, int width) { values_[at(v)] = {text, width}; }
 
 void Statements::define(ValueId v, const std::string& value, int width) {
   name(v, "v" + std::to_string(v), width);
-  line("const {} {} = {};", value_type(program_.values[at(v)], width), names_[at(v)], value);
+  line("const {} {} = {};", value_type(program_.values[at(v)], width), values_[at(v)].text, value);
 }
 
 void Statements::write_element(const Instr& in, const CodePosition& place) {
@@ -96,7 +100,7 @@ void Statements::write_element(const Instr& in, const CodePosition& place) {
   int width = 1;
   // A value that is the same in all lanes is computed once.
   for (const ValueId v : {in.a, in.b, in.c})
-    if (v != kNoValue && (widths_[at(v)] != 1 || kept_before(v))) width = place.width;
+    if (v != kNoValue && (values_[at(v)].width != 1 || kept_before(v))) width = place.width;
   CodePosition narrow = place;
   narrow.width = width;
   for (const ValueId v : {in.a, in.b, in.c})
@@ -107,13 +111,7 @@ void Statements::write_element(const Instr& in, const CodePosition& place) {
 void Statements::write_constant(const Instr& in) {
   const codegen::Constant& c = program_.constants[at(in.aux)];
   if (c.parameter < 0) return name(in.result, dialect_.literal(c.value.cast(in.dtype)), 1);
-  const auto found = constants_.find(in.aux);
-  if (found != constants_.end()) return name(in.result, found->second, 1);
-  const std::string argument = "c" + std::to_string(in.aux);
-  constants_[in.aux] = argument;
-  parameters_.emplace_back(c.parameter, in.dtype);
-  parameter_names_.push_back(argument);
-  name(in.result, argument, 1);
+  name(in.result, parameters_.argument(in.aux, c.parameter, in.dtype), 1);
 }
 
 /// Writes lane by lane. `valid` and `element` are expressions of `k` that use the names of `by_lane`.
@@ -171,8 +169,8 @@ void Statements::write_gather(const Instr& in, const CodePosition& place) {
   const Access& access = program_.accesses[at(in.aux)];
   const std::string& buffer = buffers_[at(access.buffer)];
   const std::int64_t elements = program_.arguments[at(access.buffer)].elements;
-  const std::string end = number_of("elements of " + buffer, elements);
-  const bool uniform = widths_[at(in.a)] == 1 && !kept_before(in.a);
+  const std::string end = numbers_.one("elements of " + buffer, elements);
+  const bool uniform = values_[at(in.a)].width == 1 && !kept_before(in.a);
   CodePosition narrow = place;
   if (uniform) narrow.width = 1;
   std::string position = read(in.a, narrow);

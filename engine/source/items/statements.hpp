@@ -22,12 +22,36 @@ class KernelNumbers {
   /// What `write` writes, with the names of arguments for numbers of 2 or more. Texts with the same key share their
   /// arguments.
   std::string text(const std::string& key, const std::function<std::string(const codegen::NumberText&)>& write);
+  /// The text of a number that is identified by `what`.
+  std::string one(const std::string& what, std::int64_t value);
   const std::vector<std::int64_t>& all() const noexcept { return numbers_; }
 
  private:
   std::vector<std::int64_t> numbers_;
   std::map<std::string, std::string> replaced_;
   std::size_t most_;
+};
+
+/// The parameters that a kernel's instructions read. A constant that is a parameter becomes one argument, at its first
+/// use.
+class KernelParameters {
+ public:
+  /// The name of the constant's argument.
+  const std::string& argument(std::int32_t constant, std::int32_t parameter, DType dtype);
+  /// By argument: the number and the dtype of its parameter.
+  const std::vector<std::pair<std::int32_t, DType>>& all() const noexcept { return parameters_; }
+  const std::vector<std::string>& names() const noexcept { return names_; }
+
+ private:
+  std::vector<std::pair<std::int32_t, DType>> parameters_;
+  std::vector<std::string> names_;
+  std::map<std::int32_t, std::string> arguments_;  // by constant
+};
+
+/// The text of a value, and the number of its lanes. A value of one lane is the same in all lanes of a place.
+struct NamedValue {
+  std::string text;
+  int width = 1;
 };
 
 /// Writes statements over lanes. Collects the numbers that become kernel arguments.
@@ -40,10 +64,8 @@ class Statements : public source::Statements {
   /// Every number of 2 or more becomes a kernel argument while there is room. Expressions with the same text share
   /// their arguments.
   std::string spelled(const std::function<std::string(const codegen::NumberText&)>& write) override;
-  /// The text of a number that is identified by `what`.
-  std::string number_of(const std::string& what, std::int64_t value);
   /// A loop's extent.
-  std::string extent(const std::string& loop, std::int64_t value) { return number_of("extent of " + loop, value); }
+  std::string extent(const std::string& loop, std::int64_t value) { return numbers_.one("extent of " + loop, value); }
 
   /// A value as an operand at a place: its lanes, or one number in all of them.
   std::string read(codegen::ValueId v, const CodePosition& place);
@@ -62,8 +84,7 @@ class Statements : public source::Statements {
   Helpers helpers_;
   std::map<std::int32_t, std::string> at_hand_;  // lanes of accesses that were loaded before
   KernelNumbers numbers_;
-  std::vector<std::pair<std::int32_t, DType>> parameters_;
-  std::vector<std::string> parameter_names_;
+  KernelParameters parameters_;
 
  private:
   /// The lanes of an affine access.
@@ -87,9 +108,7 @@ class Statements : public source::Statements {
   void write_store(const codegen::Instr& in, const CodePosition& place) override;
   void by_lanes(codegen::ValueId v, const CodePosition& place, const std::string& valid, const std::string& element);
 
-  std::vector<std::string> names_;
-  std::vector<int> widths_;
-  std::map<std::int32_t, std::string> constants_;
+  std::vector<NamedValue> values_;
 };
 
 }  // namespace oriel::source::items

@@ -47,7 +47,7 @@ class TileRenderer : private FactorStatements {
     Rendered out;
     out.helpers = helpers_.all();
     out.numbers = numbers_.all();
-    out.parameters = parameters_;
+    out.parameters = parameters_.all();
     out.wide = work_.wide;
     out.fp64 = work_.fp64;
     const auto items = [](std::int64_t n, int block, int group) {
@@ -62,7 +62,7 @@ class TileRenderer : private FactorStatements {
         "local "
         "memory",
         to_string(c_), s.block_rows(), s.block_columns(), s.group_rows, s.group_columns, s.rows, s.columns, s.depth);
-    finish_source(original_, dialect_, out, {text}, parameter_names_);
+    finish_source(original_, dialect_, out, {text}, parameters_.names());
     return out;
   }
 

@@ -1,0 +1,155 @@
+# The steps of scripts/packaging/check, which reads this file. A step is a function step_NAME that fails with a status;
+# `needs` names the steps on which one rests.
+all_steps="install pkg_config pkg_config_no_pc cmake fetchcontent subproject amalgamation debian_build debian_use
+    setup_messages full_disk"
+declare -A needs=([pkg_config]=install [pkg_config_no_pc]=install [cmake]=install [debian_use]=debian_build)
+build_packages="ccache cmake debhelper devscripts dpkg-dev g++ git libboost-dev libcli11-dev libeigen3-dev libfmt-dev libpng-dev
+    lintian meson ninja-build nlohmann-json3-dev opencl-headers pkg-config python3"
+quick="--unity on -Dunity_size=30 -Dtests=disabled -Dexamples=disabled -Dbenchmarks=disabled -Dproofs=disabled"
+
+# readme_program ROOT [OPTION...]: compiles the README's program with the README's command and further options, and runs it.
+readme_program() {
+    local root=$1
+    shift
+    sed -n '/^```cpp$/,/^```$/{/^```/!p;/^```$/q}' README.md >"$root/work/rows.cpp"
+    local command expected said
+    command=$(sed -n 's/^    \(g++ .*rows\.cpp[^#]*[^# ]\) *\(#.*\)*$/\1/p' README.md)
+    expected=$(sed -n 's/^    \(2 2 2 11 .*\)$/\1/p' README.md)
+    [ -n "$command" ] && [ -n "$expected" ] || { echo "the README has no command g++ rows.cpp, or no result of it"; return 1; }
+    inside "$root" sh -exc "cd /work; $command $* -o rows"
+    said=$(inside "$root" /work/rows)
+    echo "$said"
+    [ "$(echo "$said" | tail -n 1 | sed 's/ *$//')" = "$expected" ]
+}
+
+# consumer ROOT COMMAND: runs a command in a new copy of tests/install/consumer.
+consumer() {
+    inside "$1" sh -exc "rm -rf /work/consumer; cp -r /src/tests/install/consumer /work/consumer; cd /work/consumer; $2"
+}
+
+# From the source to /usr/local, as the README says.
+step_install() {
+    fresh main build
+    inside "$work/main/root" sh -exc "meson setup /work/build /src --prefix=/usr/local $quick; meson install -C /work/build; ldconfig; oriel version"
+}
+
+# What `install` installed, on a machine without the packages that building needs; with fmt and libpng of the given names.
+installed_root() {
+    local name=$1
+    shift
+    fresh "$name" user
+    install_packages "$work/$name/root" "$@"
+    cp -a "$work/main/upper/usr/local/." "$work/$name/root/usr/local/"
+    inside "$work/$name/root" ldconfig
+}
+
+step_pkg_config() {
+    installed_root pkg_config libfmt-dev libpng-dev
+    readme_program "$work/pkg_config/root"
+    inside "$work/pkg_config/root" sh -exc 'cd /work; g++ -std=c++20 rows.cpp -o static \
+        $(pkg-config --static --cflags --libs oriel | sed "s/-loriel\b/-l:liboriel.a/"); ./static; ! ldd static | grep liboriel'
+}
+
+# The shared library with the runtime libraries alone; the static one with libraries that lost their .pc files.
+step_pkg_config_no_pc() {
+    local root=$work/no_pc/root
+    installed_root no_pc libfmt9 libpng16-16
+    inside "$root" sh -c '! pkg-config --exists fmt && ! pkg-config --exists libpng'
+    readme_program "$root"
+    install_packages "$root" libfmt-dev libpng-dev
+    inside "$root" sh -c 'rm /usr/lib/*/pkgconfig/fmt.pc /usr/lib/*/pkgconfig/libpng*.pc'
+    inside "$root" sh -exc 'cd /work; g++ -std=c++20 rows.cpp -o static \
+        $(pkg-config --static --cflags --libs oriel | sed "s/-loriel\b/-l:liboriel.a/"); ./static; ! ldd static | grep liboriel'
+}
+
+step_cmake() {
+    local root=$work/cmake/root
+    installed_root cmake libfmt9 libpng16-16
+    consumer "$root" 'cmake -B b; cmake --build b; b/consumer; ldd b/consumer | grep liboriel'
+    install_packages "$root" libfmt-dev libpng-dev
+    consumer "$root" 'cmake -B b -DOriel_USE_STATIC_LIBS=ON; cmake --build b; b/consumer; ! ldd b/consumer | grep liboriel'
+}
+
+# For people without meson: CMake builds the library from the source.
+step_fetchcontent() {
+    fresh fetchcontent build
+    local root=$work/fetchcontent/root
+    inside "$root" sh -c 'rm /usr/bin/meson'
+    consumer "$root" 'cmake -G Ninja -B b -DORIEL_SOURCE=/src -DORIEL_ISA=lowest; cmake --build b; b/consumer'
+}
+
+step_subproject() {
+    fresh subproject build
+    consumer "$work/subproject/root" "mkdir subprojects; ln -s /src subprojects/oriel
+        meson setup b --unity subprojects -Dunity_size=30 -Doriel:isa=lowest; ninja -C b consumer; ORIEL_EIGEN=tile b/consumer"
+}
+
+# The one header and the one source that scripts/amalgamate writes.
+step_amalgamation() {
+    [ -x scripts/amalgamate ] || { echo "there is no scripts/amalgamate yet"; return 1; }
+    fresh amalgamation build
+    inside "$work/amalgamation/root" sh -exc '/src/scripts/amalgamate /work/one; cd /work/one; ls -l'
+}
+
+step_debian_build() {
+    fresh debian_build build
+    inside "$work/debian_build/root" sh -exc 'cp -r /src /work/src; cd /work/src; scripts/packaging/deb /work/deb'
+    mkdir -p "$cache/deb"
+    rm -f "$cache"/deb/*
+    cp "$work"/debian_build/upper/work/deb/*.* "$cache/deb/"
+}
+
+# Installs the packages, uses them, and removes them without a trace.
+step_debian_use() {
+    fresh debian_use user
+    local root=$work/debian_use/root
+    # Everything but what records what apt and ldconfig did, and this script's own files.
+    files='find / -xdev -path /work -prune -o -path /var/lib/dpkg -prune -o -path /var/lib/apt -prune -o -path /var/log -prune -o
+        -path /var/cache -prune -o -print'
+    inside "$root" sh -ec 'apt-get -q install -y --no-install-recommends libfmt9 libpng16-16'
+    inside "$root" $files | sort >"$work/before"
+    cp "$cache"/deb/*.deb "$root/work/"
+    inside "$root" sh -exc 'apt-get -q install -y --no-install-recommends /work/*.deb; rm /work/*.deb; oriel version; man oriel | head -n 5'
+    readme_program "$root"
+    consumer "$root" 'cmake -B b; cmake --build b; b/consumer'
+    inside "$root" apt-get -q purge -y oriel liboriel-dev liboriel0
+    inside "$root" sh -c 'find / -xdev -path /work -prune -o -path /src -prune -o -path /var/log -prune -o -path /ccache -prune -o -name "*oriel*" -print' |
+        grep -v -e '^/root/.cache/oriel$' -e '^/var/cache/apt/' >"$work/left" || true
+    inside "$root" $files | sort | comm -13 "$work/before" - | grep -v '^/root/.cache' >>"$work/left" || true
+    cat "$work/left"
+    [ ! -s "$work/left" ]
+}
+
+# scripts/setup on a machine without a network, without root, and with a full disk.
+step_setup_messages() {
+    fresh setup plain
+    local root=$work/setup/root said
+    said=$(env -i PATH="$PATH" unshare --net chroot "$root" /src/scripts/setup 2>&1) && return 1
+    echo "$said"
+    echo "$said" | grep -F 'the network' >/dev/null
+    said=$(inside "$root" setpriv --reuid=65534 --regid=65534 --clear-groups /src/scripts/setup 2>&1) && return 1
+    echo "$said"
+    echo "$said" | grep -F 'needs root or sudo' >/dev/null
+    mount -t tmpfs -o size=1m tmpfs "$root/var/cache/apt/archives"
+    said=$(inside "$root" /src/scripts/setup 2>&1) && return 1
+    umount "$root/var/cache/apt/archives"
+    echo "$said"
+    echo "$said" | grep -F 'the disk is full' >/dev/null
+}
+
+# The disk is full while meson configures, then while ninja compiles. The same commands go on when there is space.
+step_full_disk() {
+    fresh full_disk build
+    local root=$work/full_disk/root
+    mkdir "$root/small"
+    mount -t tmpfs -o size=128k tmpfs "$root/small"
+    setup="meson setup /small/build /src $quick -Disa=lowest"
+    if inside "$root" $setup; then echo "this was to fail"; return 1; fi
+    mount -o remount,size=60m "$root/small"
+    inside "$root" $setup
+    if inside "$root" ninja -C /small/build engine/cli/oriel; then echo "this was to fail"; return 1; fi
+    mount -o remount,size=4g "$root/small"
+    # An interruption leaves no half-made file either.
+    inside "$root" timeout --signal=KILL 5 ninja -C /small/build engine/cli/oriel || true
+    inside "$root" sh -exc 'ninja -C /small/build engine/cli/oriel; /small/build/engine/cli/oriel view "2,6 | reshape 3,4"'
+}

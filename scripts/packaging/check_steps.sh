@@ -107,10 +107,11 @@ step_debian_use() {
     # Everything but what records what apt and ldconfig did, and this script's own files.
     files='find / -xdev -path /work -prune -o -path /var/lib/dpkg -prune -o -path /var/lib/apt -prune -o -path /var/log -prune -o
         -path /var/cache -prune -o -print'
-    inside "$root" sh -ec 'apt-get -q install -y --no-install-recommends libfmt9 libpng16-16'
+    install_packages "$root" libfmt9 libpng16-16
     inside "$root" $files | sort >"$work/before"
     cp "$cache"/deb/*.deb "$root/work/"
     inside "$root" sh -exc 'apt-get -q install -y --no-install-recommends /work/*.deb; rm /work/*.deb; oriel version; man oriel | head -n 5'
+    inside "$root" sh -c 'pkg-config --exists oriel && oriel view "2,6 | reshape 3,4"'
     readme_program "$root"
     consumer "$root" 'cmake -B b; cmake --build b; b/consumer'
     inside "$root" apt-get -q purge -y oriel liboriel-dev liboriel0

@@ -27,9 +27,6 @@ class Oriel(ConanFile):
     def set_version(self):
         self.version = re.search(r"version: '([0-9.]+)'", (self._root / "meson.build").read_text())[1]
 
-    def export(self):
-        copy(self, "meson.build", self._root, self.export_folder)
-
     def export_sources(self):
         for name in ("meson.build", "meson_options.txt", "LICENSE"):
             copy(self, name, self._root, self.export_sources_folder)

@@ -21,7 +21,7 @@ std::optional<std::int64_t> read_integer(const Json& object, const char* name, s
   return found->get<std::int64_t>();
 }
 
-std::string read_text(const Json& object, const char* name) {
+std::string read_word(const Json& object, const char* name) {
   const auto found = object.find(name);
   if (found == object.end() || !found->is_string()) refuse_line(fmt::format("\"{}\" must be given, as a string", name));
   return found->get<std::string>();
@@ -29,14 +29,14 @@ std::string read_text(const Json& object, const char* name) {
 
 Question read_question(const Json& object) {
   if (!object.is_object()) refuse_line(R"(a question must be an object, such as {"kind":"bool","text":"s0 % 4 == 0"})");
-  const std::string word = read_text(object, "kind");
+  const std::string word = read_word(object, "kind");
   const auto kind = question_kind(word);
   if (!kind) {
     refuse_line(
         fmt::format("unknown kind '{}'; there are bool, known, int, expect, or_false, or_true, constrain", word));
   }
-  if (*kind != QuestionKind::constrain) return {*kind, read_text(object, "text")};
-  return {*kind, read_text(object, "symbol"), {read_integer(object, "lo"), read_integer(object, "hi")}};
+  if (*kind != QuestionKind::constrain) return {*kind, read_word(object, "text")};
+  return {*kind, read_word(object, "symbol"), {read_integer(object, "lo"), read_integer(object, "hi")}};
 }
 
 Json json_of(const Answer& answer) {

@@ -188,8 +188,9 @@ T join_lanes(T* lane) {
   return lane[0];
 }
 
+/// Not inlined: its loops are long code that reduce_row would hold twice.
 template <class T, class F>
-T reduce_block(const T* x, std::int64_t n) {
+__attribute__((noinline)) T reduce_block(const T* x, std::int64_t n) {
   if constexpr (std::is_floating_point_v<T> && !kExtreme<F>) {
     using Lanes = PacketLanes<T, F>;
     if (n % kLanes == 0) {

@@ -10,21 +10,23 @@
 namespace oriel::backend::isa::ORIEL_ISA_LEVEL {
 namespace {
 
-/// A line of 64 bytes of keys.
+/// A register of keys. A line of 64 bytes has kStrips of them. Each strip of the tile is sorted by itself, so that
+/// the lines of a block fit the registers of every level.
 template <class T>
-struct Line {
-  typedef T Lanes __attribute__((vector_size(64), may_alias, aligned(64)));
+struct Register {
+  typedef T Lanes __attribute__((vector_size(kVectorBytes), may_alias, aligned(kVectorBytes)));
 };
 template <class T>
-using Lanes = typename Line<T>::Lanes;
+using Lanes = typename Register<T>::Lanes;
+constexpr std::int64_t kStrips = 64 / kVectorBytes;
 
 template <class T>
 struct Keys {
   using Item = Lanes<T>;
   Item* tile;
-  void load(std::int64_t i, Item& item) const { item = tile[i]; }
-  void store(std::int64_t i, const Item& item) const { tile[i] = item; }
-  Keys from(std::int64_t i) const { return {tile + i}; }
+  void load(std::int64_t i, Item& item) const { item = tile[i * kStrips]; }
+  void store(std::int64_t i, const Item& item) const { tile[i * kStrips] = item; }
+  Keys from(std::int64_t i) const { return {tile + i * kStrips}; }
   static EIGEN_STRONG_INLINE void exchange(Item& low, Item& high) {
     const Item a = low;
     const Item b = high;
@@ -40,12 +42,12 @@ struct Pairs {
   };
   Part* keys;
   Part* positions;
-  void load(std::int64_t i, Item& item) const { item = {keys[i], positions[i]}; }
+  void load(std::int64_t i, Item& item) const { item = {keys[i * kStrips], positions[i * kStrips]}; }
   void store(std::int64_t i, const Item& item) const {
-    keys[i] = item.key;
-    positions[i] = item.position;
+    keys[i * kStrips] = item.key;
+    positions[i * kStrips] = item.position;
   }
-  Pairs from(std::int64_t i) const { return {keys + i, positions + i}; }
+  Pairs from(std::int64_t i) const { return {keys + i * kStrips, positions + i * kStrips}; }
   static EIGEN_STRONG_INLINE void exchange(Item& low, Item& high) {
     const Item a = low;
     const Item b = high;
@@ -211,11 +213,12 @@ void sort_lines(const Of& tile, std::int64_t lines) {
 
 template <class T>
 void sort_columns(void* tile, std::int64_t lines) {
-  sort_lines(Keys<T>{static_cast<Lanes<T>*>(tile)}, lines);
+  for (std::int64_t s = 0; s < kStrips; ++s) sort_lines(Keys<T>{static_cast<Lanes<T>*>(tile) + s}, lines);
 }
 void sort_pairs(void* keys, void* positions, std::int64_t lines) {
   using Part = Pairs::Part;
-  sort_lines(Pairs{static_cast<Part*>(keys), static_cast<Part*>(positions)}, lines);
+  for (std::int64_t s = 0; s < kStrips; ++s)
+    sort_lines(Pairs{static_cast<Part*>(keys) + s, static_cast<Part*>(positions) + s}, lines);
 }
 
 /// The keys of signed integers are the integers.

@@ -1,12 +1,14 @@
 // Chooses the instruction-set level at run time.
 #include "backend/eigen/isa/table.hpp"
 
-// Only x86-64 has levels above the lowest, and only if the build includes them (meson's option isa).
-#if defined(__x86_64__) && !defined(ORIEL_ISA_LOWEST)
+// The build says which levels above the lowest it contains: ORIEL_HAS_AVX2, ORIEL_HAS_AVX512 (meson's option isa).
+#if defined(ORIEL_HAS_AVX2) || defined(ORIEL_HAS_AVX512)
 #define ORIEL_HIGHER_LEVELS
 #include <cpuid.h>
 #endif
 
+#include <mutex>
+#include <span>
 #include <string>
 #include <string_view>
 
@@ -31,10 +33,12 @@ void fill_table(Table& table);
 namespace lowest = baseline;
 constexpr const char* kLowest = "baseline";
 #endif
-#ifdef ORIEL_HIGHER_LEVELS
+#ifdef ORIEL_HAS_AVX2
 namespace avx2 {
 void fill_table(Table& table);
 }
+#endif
+#ifdef ORIEL_HAS_AVX512
 namespace avx512 {
 void fill_table(Table& table);
 }
@@ -42,29 +46,43 @@ void fill_table(Table& table);
 
 namespace {
 
-bool machine_has([[maybe_unused]] std::string_view level) {
 #ifdef ORIEL_HIGHER_LEVELS
-  __builtin_cpu_init();
+bool has_avx2() {
   // clang 14 does not know the name f16c. Its flag is CPUID leaf 1, ecx bit 29.
   unsigned a = 0, b = 0, c = 0, d = 0;
   const bool has_f16c = __get_cpuid(1, &a, &b, &c, &d) != 0 && (c & (1U << 29)) != 0;
-  const bool has_avx2 = __builtin_cpu_supports("avx2") && __builtin_cpu_supports("fma") && has_f16c;
-  if (level == "avx2") return has_avx2;
-  if (level == "avx512") {
-    return has_avx2 && __builtin_cpu_supports("avx512f") && __builtin_cpu_supports("avx512bw") &&
-           __builtin_cpu_supports("avx512dq") && __builtin_cpu_supports("avx512vl");
-  }
-#endif
-#if defined(__aarch64__)
-  if (level == "neon") return true;
-#endif
-  return level == "baseline";
+  return __builtin_cpu_supports("avx2") && __builtin_cpu_supports("fma") && has_f16c;
 }
+#endif
+#ifdef ORIEL_HAS_AVX512
+bool has_avx512() {
+  return has_avx2() && __builtin_cpu_supports("avx512f") && __builtin_cpu_supports("avx512bw") &&
+         __builtin_cpu_supports("avx512dq") && __builtin_cpu_supports("avx512vl");
+}
+#endif
 
-Table make(void (*fill)(Table&)) {
-  Table t;
-  fill(t);
-  return t;
+/// A level of this build. `runs` is false on machines without its instructions.
+struct Level {
+  std::string_view name;
+  void (*fill)(Table&);
+  bool runs;
+};
+
+/// The levels of this build, lowest first.
+std::span<const Level> levels() {
+#ifdef ORIEL_HIGHER_LEVELS
+  __builtin_cpu_init();
+#endif
+  static const Level all[] = {
+      {kLowest, lowest::fill_table, true},
+#ifdef ORIEL_HAS_AVX2
+      {"avx2", avx2::fill_table, has_avx2()},
+#endif
+#ifdef ORIEL_HAS_AVX512
+      {"avx512", avx512::fill_table, has_avx512()},
+#endif
+  };
+  return all;
 }
 
 }  // namespace
@@ -75,32 +93,30 @@ const Table& table(const char* level) {
     throw ArgumentError("ORIEL_ISA",
                         "got \"" + base::escaped(name) + "\"; accepted are baseline, avx2, avx512 and neon");
   }
-  if (!name.empty() && !machine_has(name)) {
-    throw DeviceError("ORIEL_ISA", "this build or machine has no " + std::string(name) + "; baseline always works");
+  const std::span<const Level> all = levels();
+  std::size_t chosen = 0;
+  for (std::size_t i = 0; i < all.size(); ++i) {
+    if (all[i].runs && (name.empty() || name == all[i].name)) chosen = i;
   }
-#ifdef ORIEL_HIGHER_LEVELS
-  if (name == "avx512" || (name.empty() && machine_has("avx512"))) {
-    static const Table t = make(avx512::fill_table);
-    return t;
+  if (!name.empty() && all[chosen].name != name) {
+    throw DeviceError("ORIEL_ISA",
+                      "this build or machine has no " + std::string(name) + "; " + kLowest + " always works");
   }
-  if (name == "avx2" || (name.empty() && machine_has("avx2"))) {
-    static const Table t = make(avx2::fill_table);
-    return t;
-  }
-#endif
-  static const Table t = make(lowest::fill_table);
-  return t;
+  static Table tables[3];
+  static std::once_flag filled[3];
+  std::call_once(filled[chosen], [&] { all[chosen].fill(tables[chosen]); });
+  return tables[chosen];
 }
 
 const Table& table() { return table(base::env_text("ORIEL_ISA").value_or("").c_str()); }
 
 std::string levels_text() {
-  std::string text = kLowest;
-#ifdef ORIEL_HIGHER_LEVELS
-  for (const char* level : {"avx2", "avx512"})
-    text += std::string(level == std::string_view("avx2") ? ", " : " and ") + level +
-            (machine_has(level) ? "" : " (not on this machine)");
-#endif
+  const std::span<const Level> all = levels();
+  std::string text;
+  for (std::size_t i = 0; i < all.size(); ++i) {
+    if (i > 0) text += i + 1 == all.size() ? " and " : ", ";
+    text += std::string(all[i].name) + (all[i].runs ? "" : " (not on this machine)");
+  }
   return text;
 }
 

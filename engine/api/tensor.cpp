@@ -6,10 +6,15 @@
 #include <cstring>
 #include <limits>
 #include <memory>
+#include <optional>
+#include <utility>
 
 #include "api/call.hpp"
 #include "backend/backend.hpp"
+#include "base/context.hpp"
 #include "graph/layout.hpp"
+#include "graph/make.hpp"
+#include "graph/walk.hpp"
 #include "memory/host.hpp"
 #include "memory/machine.hpp"
 #include "oriel/error.hpp"
@@ -17,6 +22,7 @@
 #include "oriel/ops.hpp"
 #include "runtime/executor.hpp"
 #include "runtime/trace.hpp"
+#include "view/positions.hpp"
 
 namespace oriel {
 
@@ -86,6 +92,48 @@ NodePtr in_row_major_order(const NodePtr& node, const char* operation) {
   std::array<NodePtr, 2> both{node, graph::format(node, MemoryFormat::contiguous, {operation, node->site})};
   realize_nodes(both);
   return std::move(both[1]);
+}
+
+// The elements of movements of memory, copied one by one in row-major order. For memory whose context has ended, in
+// which nothing can be computed any more. Null for other nodes.
+NodePtr copied_by_hand(const NodePtr& node) {
+  if (base::find_context(node->device.context) != nullptr) return nullptr;
+  std::vector<NodePtr> movements;
+  NodePtr below = node;
+  while (!below->realized()) {
+    if (!graph::is_movement(below->op)) return nullptr;
+    const graph::Node::Sources sources = below->lazy_sources();
+    if (sources.empty()) continue;  // realised meanwhile
+    movements.push_back(std::exchange(below, sources[0]));
+  }
+  const mem::Buffer& from = *below->buffer;
+  if (runtime::is_placeholder(from) || (from.allocator() != nullptr && !from.allocator()->on_host())) return nullptr;
+  ShapeTracker map(below->shape);
+  for (std::size_t k = movements.size(); k-- > 0;) map = graph::moved(map, *movements[k]);
+  std::vector<View> views(map.views().begin(), map.views().end());
+  if (const Ints* strides = graph::memory_strides(*below))
+    views.insert(views.begin(), View{below->shape, *strides, 0, {}});
+  const std::size_t item = itemsize(node->dtype);
+  const std::size_t bytes = byte_count(node->dtype, node->shape, "read");
+  auto* const made = new std::byte[bytes]();
+  auto buffer = std::make_shared<mem::Buffer>(node->device, made, bytes,
+                                              [](void* memory) { delete[] static_cast<std::byte*>(memory); });
+  for (std::size_t n = 0; n < bytes / item; ++n) {
+    std::optional<std::int64_t> position = static_cast<std::int64_t>(n);
+    for (std::size_t k = views.size(); k-- > 0 && position;) position = detail::position_of(views[k], *position);
+    if (position) std::memcpy(made + n * item, static_cast<const std::byte*>(from.data()) + *position * item, item);
+  }
+  return graph::realized_node({.dtype = node->dtype, .shape = node->shape}, std::move(buffer));
+}
+
+// The node with its elements in memory, in row-major order; or a copy that is.
+NodePtr readable(NodePtr node, const char* operation) {
+  const bool any_order = node->layout_class == graph::LayoutClass::Any;
+  if (any_order || !node->realized())
+    if (NodePtr copy = copied_by_hand(node)) return copy;
+  if (any_order) return in_row_major_order(node, operation);
+  realize_nodes({&node, 1});
+  return node;
 }
 
 }  // namespace
@@ -229,12 +277,7 @@ void Tensor::read(DType dtype, void* out, std::size_t count, const char* operati
   if (out == nullptr && have != 0) throw ArgumentError(operation, "the pointer is null");
   if (have == 0) return;
   // Holding the node keeps its elements unchanged while they are read.
-  NodePtr node = Access::node(*this);
-  if (node->layout_class == graph::LayoutClass::Any) {
-    node = in_row_major_order(node, operation);
-  } else {
-    realize_nodes({&node, 1});
-  }
+  const NodePtr node = readable(Access::node(*this), operation);
   const mem::Buffer& buffer = *node->buffer;
   if (runtime::is_placeholder(buffer)) runtime::refuse_placeholder(operation);
   const std::size_t bytes = byte_count(dtype, shape(), operation);
@@ -247,12 +290,7 @@ void Tensor::read(DType dtype, void* out, std::size_t count, const char* operati
 
 std::shared_ptr<const void> Tensor::hold(DType dtype, const char* operation) const {
   check_readable(*cell_, dtype, operation);
-  NodePtr node = Access::node(*this);
-  if (node->layout_class == graph::LayoutClass::Any) {
-    node = in_row_major_order(node, operation);
-  } else {
-    realize_nodes({&node, 1});
-  }
+  const NodePtr node = readable(Access::node(*this), operation);
   // In-place writes check how many references a buffer has (runtime/usage.hpp); this reference counts.
   mem::BufferPtr buffer = node->buffer;
   if (runtime::is_placeholder(*buffer)) runtime::refuse_placeholder(operation);

@@ -31,9 +31,10 @@ class Activity {
   /// Gives the work a new number: marks with the old one become stale.
   void renumber() noexcept;
 
-  /// Is the work with this number still under way?
+  /// Is the work with this number still under way? No work has the number 0, nor any other even number: a slot that was
+  /// never used holds 0, too.
   static bool under_way(std::uint64_t number) noexcept {
-    return slots[number >> 1 & (kMost - 1)].number.load(std::memory_order_acquire) == number;
+    return (number & 1) != 0 && slots[number >> 1 & (kMost - 1)].number.load(std::memory_order_acquire) == number;
   }
   /// Returns after the work has ended or was renumbered. It must not be work of this thread.
   static void wait_for_end(std::uint64_t number) noexcept;

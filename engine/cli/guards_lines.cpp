@@ -68,11 +68,12 @@ std::string respond(const Json& request) {
                    {"deferred", Json::array()}};
     if (more.contains("id")) result["id"] = more["id"];
     const ShapeEnv& environment = session.environment();
-    for (const auto& guard : environment.guards()) result["guards"].push_back(guard.str());
-    for (const auto& check : environment.deferred_checks()) result["deferred"].push_back(to_string(check.condition));
+    for (const auto& guard : environment.guards()) result["guards"].push_back(whole_text(guard.str()));
+    for (const auto& check : environment.deferred_checks())
+      result["deferred"].push_back(whole_text(to_string(check.condition)));
     for (const auto& symbol : environment.symbols()) {
       result["ranges"][symbol.name] = {json_of(symbol.range.lo), json_of(symbol.range.hi)};
-      if (!symbol.replacement.empty()) result["replaced"][symbol.name] = symbol.replacement;
+      if (!symbol.replacement.empty()) result["replaced"][symbol.name] = whole_text(symbol.replacement);
     }
     return result.dump(-1, ' ', false, Json::error_handler_t::replace);
   } catch (const Error& error) {

@@ -16,12 +16,18 @@ namespace {
 
 constexpr std::array<std::string_view, 7> kKinds{"bool", "known", "int", "expect", "or_false", "or_true", "constrain"};
 
-sym::Expr parse_in(ShapeEnv& environment, const std::string& text) {
+// Where the text is `evaluated`, its divisors are not 0.
+sym::Expr parse_in(ShapeEnv& environment, const std::string& text, bool evaluated) {
   sym::Environment& env = environment.environment();
-  return sym::parse(env.pool, text, [&](std::string_view name) {
+  const auto symbol_of = [&](std::string_view name) {
     const auto* const symbol = env.symbols.find(name);
     return symbol == nullptr ? nullptr : symbol->expr;
-  });
+  };
+  std::vector<sym::Expr> divisors;
+  const sym::Expr read = sym::parse(env.pool, text, symbol_of, &divisors);
+  for (const sym::Expr divisor : divisors)
+    if (evaluated) sym::state_divisor(divisor, "divide", Site::unknown());
+  return read;
 }
 
 SymBool condition_of(sym::Expr e, const std::string& text) {
@@ -42,7 +48,9 @@ std::optional<QuestionKind> question_kind(std::string_view word) noexcept {
   return static_cast<QuestionKind>(found - kKinds.begin());
 }
 
-bool GuardsSession::is_condition(const std::string& text) { return parse_in(environment_, text)->is_condition(); }
+bool GuardsSession::is_condition(const std::string& text) {
+  return parse_in(environment_, text, false)->is_condition();
+}
 
 void GuardsSession::add_symbol_text(std::string_view text, std::string_view command) {
   const std::size_t equals = text.find('=');
@@ -66,11 +74,13 @@ void GuardsSession::add_symbol_text(std::string_view text, std::string_view comm
 }
 
 SymInt GuardsSession::number(const std::string& text, std::string_view command) {
-  return number_of(parse_in(environment_, text), text, command);
+  return number_of(parse_in(environment_, text, true), text, command);
 }
 
 Answer GuardsSession::ask(const Question& question) {
-  const sym::Expr e = parse_in(environment_, question.text);
+  const bool asks_what_is_known = question.kind == QuestionKind::known || question.kind == QuestionKind::or_false ||
+                                  question.kind == QuestionKind::or_true;
+  const sym::Expr e = parse_in(environment_, question.text, !asks_what_is_known);
   const Site none = Site::unknown();
   switch (question.kind) {
     case QuestionKind::number:

@@ -154,7 +154,7 @@ std::string describe(const Layout& layout) {
 
 void append_condition(fmt::memory_buffer& text, std::string_view name, SymBool condition) {
   const std::optional<bool> known = sym::known(condition);
-  const std::string value = !known ? '"' + to_string(condition) + '"' : *known ? "true" : "false";
+  const std::string value = !known ? '"' + whole_text(to_string(condition)) + '"' : *known ? "true" : "false";
   fmt::format_to(std::back_inserter(text), R"(,"{}":{})", name, value);
 }
 
@@ -170,7 +170,7 @@ void append_conditions(fmt::memory_buffer& text, const Layout& layout) {
 
 void append_guards(fmt::memory_buffer& text, const Symbols& symbols) {
   Json guards = Json::array();
-  for (const auto& guard : symbols.session.environment().guards()) guards.push_back(guard.str());
+  for (const auto& guard : symbols.session.environment().guards()) guards.push_back(whole_text(guard.str()));
   append(text, ",\"guards\":" + guards.dump());
 }
 

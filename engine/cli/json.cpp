@@ -9,6 +9,7 @@
 
 #include "fuzz/case_json.hpp"
 #include "oriel/error.hpp"
+#include "sym/print.hpp"
 
 namespace oriel::cli {
 
@@ -57,9 +58,16 @@ Layout read_symbolic_layout(std::string_view command, const Json& object, const 
 
 void append(fmt::memory_buffer& text, std::string_view part) { text.append(part.data(), part.data() + part.size()); }
 
+std::string whole_text(std::string text) {
+  if (text.size() > sym::kMaxText)
+    throw OverflowError("write", fmt::format("an expression takes more than {} characters", sym::kMaxText));
+  return text;
+}
+
 void append_size(fmt::memory_buffer& text, SymInt size) {
   if (size.is_symbolic()) {
-    fmt::format_to(std::back_inserter(text), "\"{}\"", to_string(size));  // names and operators need no escapes
+    fmt::format_to(std::back_inserter(text), "\"{}\"",
+                   whole_text(to_string(size)));  // names and operators need no escapes
   } else {
     text.append(fmt::format_int(size.value()));
   }

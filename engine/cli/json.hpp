@@ -28,7 +28,10 @@ Layout read_symbolic_layout(std::string_view command, const Json& object,
                             const std::function<SymInt(const std::string& text)>& sizes);
 
 void append(fmt::memory_buffer& text, std::string_view part);
-/// A number, or an expression as a string.
+/// The text of an expression in an answer, whole. Throws OverflowError if it was cut because it is longer than
+/// sym::kMaxText.
+std::string whole_text(std::string text);
+/// A number, or an expression as a string. Throws as whole_text.
 void append_size(fmt::memory_buffer& text, SymInt size);
 void append_ints(fmt::memory_buffer& text, const Ints& ints);
 

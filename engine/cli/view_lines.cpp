@@ -81,7 +81,7 @@ std::string answer(const Json& request, bool table) {
                              : "],\"contiguous\":false");
   if (symbolic) {
     Json guards = Json::array();
-    for (const auto& guard : session.environment().guards()) guards.push_back(guard.str());
+    for (const auto& guard : session.environment().guards()) guards.push_back(whole_text(guard.str()));
     append(text, ",\"guards\":" + guards.dump());
   }
   if (table) {

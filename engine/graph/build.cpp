@@ -183,9 +183,14 @@ NodePtr assign(NodePtr target, NodePtr value, std::shared_ptr<const ShapeTracker
   }
   const bool over_memory = target->realized() || (target->op == Op::Assign && target->over_memory);
   // Without memory to take over, a write of all is its value. But the value must have the target's layout.
-  if (!where && !over_memory && target->layout_class == LayoutClass::RowMajor)
+  if (!where && !over_memory && target->layout_class == LayoutClass::RowMajor) {
+    // A number without a layout is no tensor: its views would have the strides of new tensors.
+    if (value->op == Op::Const && !value->realized() && !value->found)
+      return laid_out_constant(make_leaf(Op::Const, value->dtype, value->shape, value->arg, value->device, origin),
+                               Layout::contiguous(value->shape));
     return value->layout_class == LayoutClass::RowMajor ? value
                                                         : format(std::move(value), MemoryFormat::contiguous, origin);
+  }
   const DType dtype = target->dtype;
   const Shape shape = target->shape;
   std::array<NodePtr, 2> sources{std::move(target), std::move(value)};

@@ -9,6 +9,7 @@
 #include "api/captured/saved.hpp"
 #include "base/escape.hpp"
 #include "io/file.hpp"
+#include "memory/machine.hpp"
 #include "oriel/error.hpp"
 #include "oriel/saved_function.hpp"
 #include "runtime/trace.hpp"
@@ -60,6 +61,11 @@ class SavedFile {
                       "version of Oriel, or load it with the one that wrote it",
                       format, api::kSavedFormat));
     const std::uint64_t length = parts.u64();
+    // A pipe may never end.
+    const std::size_t most = file.size().value_or(mem::machine_memory());
+    if (length > most)
+      refuse(fmt::format("states {} bytes of entries, and there can be no more than {}; it is truncated or damaged",
+                         length, most));
     Bytes stated;
     file.read(stated, sizeof(std::uint64_t));
     while (body_.size() < length) {
@@ -90,7 +96,7 @@ std::vector<api::SavedEntry> entries_for(api::ByteReader& reader, const detail::
   std::vector<std::string> others;
   std::erase_if(all, [&](const api::SavedEntry& entry) {
     if (entry.arguments == signature.arguments && entry.result == signature.result) return false;
-    std::string other = entry.result + entry.arguments;
+    std::string other = base::escaped(entry.result + entry.arguments);
     if (std::find(others.begin(), others.end(), other) == others.end()) others.push_back(std::move(other));
     return true;
   });
@@ -160,7 +166,7 @@ std::size_t load_captured(Captured& captured, const std::string& path, const Sav
   std::size_t count = 0;
   io::load_into(path, signature, options, site, true, [&](std::size_t entries) {
     count = entries;
-    const std::size_t there = captured.entries().size();
+    const std::size_t there = captured.living();
     if (captured.options.limit - there < entries)
       throw ArgumentError(
           "load_function",

@@ -33,6 +33,10 @@ Expr written_floor_div(Expr a, Expr b);
 /// With the divisor's sign: a - b*floor_div(a, b). mod(k*a + r, k) is mod(r, k).
 Expr mod(Expr a, Expr b);
 
+/// `made` is a quotient or remainder by `divisor`, as the functions above give it. May it have a value where the
+/// divisor is 0, because the divisor has gone?
+bool lost_divisor(Expr made, Expr divisor);
+
 /// Nested ones are joined, constants come first, and what the bounds decide goes: max(1, s) is s for s >= 1.
 Expr min(Expr a, Expr b);
 Expr max(Expr a, Expr b);

@@ -34,7 +34,10 @@ std::optional<bool> known_relation(Kind kind, Interval difference) {
 bool never_equal(Expr a, Expr b) try {
   const Terms terms = terms_of(sub(a, b));
   std::int64_t g = 0;
-  for (const auto& t : terms.terms) g = std::gcd(g, t.coefficient);
+  for (const auto& t : terms.terms) {
+    if (t.coefficient == Interval::kMinusInfinity) return false;  // it has no opposite
+    g = std::gcd(g, t.coefficient);
+  }
   return g > 1 && terms.constant % g != 0;
 } catch (const OverflowError&) {
   return false;

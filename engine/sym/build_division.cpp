@@ -5,6 +5,7 @@
 
 #include "oriel/error.hpp"
 #include "sym/build.hpp"
+#include "sym/visit.hpp"
 
 namespace oriel::sym {
 namespace {
@@ -15,6 +16,11 @@ std::int64_t floor_of(std::int64_t a, std::int64_t b) noexcept {  // of b > 0
 
 [[noreturn]] void throw_zero_divisor(const char* operation) {
   throw ArgumentError(operation, "a symbolic size by zero; the divisor must not be 0");
+}
+
+// Is `b`, which is not 0, a divisor of `a`, and the quotient an int64? That of -2^63 by -1 is none.
+bool divides_exactly(std::int64_t b, std::int64_t a) noexcept {
+  return b == -1 ? a != Interval::kMinusInfinity : a % b == 0;
 }
 
 std::uint64_t magnitude(std::int64_t n) noexcept { return n < 0 ? 0 - std::uint64_t(n) : std::uint64_t(n); }
@@ -82,7 +88,7 @@ Split split_multiples(Pool& pool, const Terms& a, Expr term, std::int64_t coeffi
   Terms rest;
   rest.constant = a.constant;
   for (const auto& t : a.terms) {
-    const Expr left = t.coefficient % coefficient == 0 ? without_factors(t.term, term) : nullptr;
+    const Expr left = divides_exactly(coefficient, t.coefficient) ? without_factors(t.term, term) : nullptr;
     if (left == nullptr) {
       rest.terms.push_back(t);
     } else {
@@ -197,7 +203,7 @@ Expr exact_quotient(Expr a, Expr b) try {
   for (std::size_t step = 0; step <= kMaxQuotientTerms && !rest->is_constant(0); ++step) {
     const Terms terms = terms_of(rest);
     const Terms::Term first = terms.terms.empty() ? Terms::Term{pool.constant(1), terms.constant} : terms.terms[0];
-    if (first.coefficient % lead.coefficient != 0) return nullptr;
+    if (!divides_exactly(lead.coefficient, first.coefficient)) return nullptr;
     const Expr factor = lead.term->kind == Kind::constant ? first.term : without_factors(first.term, lead.term);
     if (factor == nullptr) return nullptr;
     const Expr part = mul(factor, first.coefficient / lead.coefficient);
@@ -235,6 +241,18 @@ Expr floor_div(Expr a, Expr b) {
     return add(whole, make_floor_div(sum_of(pool, divided(terms, g)), sum_of(pool, divided(divisor, g))));
   }
   return add(whole, make_floor_div(numerator, b));
+}
+
+bool lost_divisor(Expr made, Expr divisor) {
+  if (!divisor->bounds.contains(0)) return false;
+  bool kept = false;
+  visit(made, [&](Expr node) {
+    if (kept || (node->kind != Kind::floor_div && node->kind != Kind::mod)) return;
+    // A divisor without its constant factor is 0 where the whole is.
+    const Expr factor = node->args[1] == divisor ? made->pool->constant(1) : exact_quotient(divisor, node->args[1]);
+    kept = factor != nullptr && factor->kind == Kind::constant;
+  });
+  return !kept;
 }
 
 Expr written_floor_div(Expr a, Expr b) {

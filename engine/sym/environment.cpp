@@ -165,6 +165,16 @@ void Environment::constrain(Expr number, Interval bounds, Site) {
   constraints.push_back(stated);
 }
 
+void Environment::state_divisor(Expr divisor, const char* operation, Site site) {
+  const Expr holds = ne(divisor, pool.constant(0));
+  const bool counted = symbols.has_unbacked(knowledge.replaced(divisor));
+  // A notebook's trace records what was asked, and nothing else.
+  if (options.mode == ShapeEnv::Mode::trace && (counted || symbols.at_hints(holds, operation) != 0)) return;
+  if (counted && known(holds).value_or(true)) return expect(holds, site);
+  if (!counted && options.mode != ShapeEnv::Mode::trace && truth(holds, site)) return;
+  throw ArgumentError(operation, "a size by '" + to_string(divisor) + "', which is 0; the divisor must not be 0");
+}
+
 Environment& environment_of(Expr e) {
   if (e->pool == nullptr || e->pool->owner == nullptr) {
     throw ArgumentError("symbolic size", "'" + to_string(e) + "' belongs to no environment that could decide it");
@@ -172,9 +182,25 @@ Environment& environment_of(Expr e) {
   return *static_cast<Environment*>(e->pool->owner);
 }
 
+namespace {
+
+// Other threads read what a finished trace has recorded.
+Environment& undecided_environment_of(Expr e) {
+  Environment& environment = environment_of(e);
+  if (environment.ended) {
+    throw ArgumentError("symbolic size",
+                        "'" + to_string(e) +
+                            "' is a size of a captured function's trace, which has ended: it has no value outside of "
+                            "it; return it from the function, which makes it a number of each call");
+  }
+  return environment;
+}
+
+}  // namespace
+
 bool truth_of(Expr condition, Site site) {
   if (condition->kind == Kind::truth) return condition->value != 0;
-  Environment& environment = environment_of(condition);
+  Environment& environment = undecided_environment_of(condition);
   if (environment.options.mode == ShapeEnv::Mode::trace) {
     // make_condition() gave this object a node of its own.
     bool& guarded = const_cast<Node*>(condition)->guarded;
@@ -184,8 +210,13 @@ bool truth_of(Expr condition, Site site) {
   return environment.truth(condition, site);
 }
 
+void state_divisor(Expr divisor, const char* operation, Site site) {
+  if (divisor->pool->owner == nullptr || !divisor->bounds.contains(0)) return;
+  undecided_environment_of(divisor).state_divisor(divisor, operation, site);
+}
+
 std::int64_t value_of(Expr number, Site site) {
-  return number->kind == Kind::constant ? number->value : environment_of(number).value(number, site);
+  return number->kind == Kind::constant ? number->value : undecided_environment_of(number).value(number, site);
 }
 
 SymBool make_condition(Expr condition) {

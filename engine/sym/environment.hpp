@@ -39,6 +39,7 @@ struct Environment {
   std::function<void()> before_guard;            // called before each guard is recorded (sym/needed.hpp)
   bool call_frames = false;                      // guards of unknown lines keep the calls that led to them
   bool exploring = false;                        // a procedure is tried for other values: its guards are not kept
+  bool ended = false;                            // of a trace that is over: decides nothing any more
 
   Expr declare(std::string_view name, std::string_view source, std::optional<std::int64_t> hint, Interval bounds);
 
@@ -50,6 +51,7 @@ struct Environment {
   std::optional<bool> known_size_oblivious(Expr condition) const;
   void expect(Expr condition, Site site);
   void constrain(Expr number, Interval bounds, Site site);
+  void state_divisor(Expr divisor, const char* operation, Site site);
 
   void record(Expr guard, Site site, std::unordered_map<Expr, std::int64_t> witness);
   /// Fixes each symbol that more than guards_per_symbol guards name. A guard at `site` was the last one.
@@ -61,6 +63,9 @@ Environment& environment_of(Expr e);
 /// Turns a condition into a bool and records what the environment's mode asks for.
 bool truth_of(Expr condition, Site site);
 std::int64_t value_of(Expr number, Site site);
+/// Something was divided by `divisor`, which then is not 0: a guard, or for symbols without a hint a statement, unless
+/// it is known. Throws ArgumentError if it is 0. Without effect in a pool without an environment.
+void state_divisor(Expr divisor, const char* operation, Site site);
 /// The condition as a SymBool. In a trace each SymBool remembers whether it was asked.
 SymBool make_condition(Expr condition);
 /// The expression of `n` in the environment's pool. Throws ArgumentError if it belongs to another environment.

@@ -68,7 +68,10 @@ bool Knowledge::learn_from(const Facts::Fact& fact) {
 bool Knowledge::learn_equality(Expr a, Expr b) {
   Terms terms = terms_of(sub(a, b));
   std::int64_t g = 0;
-  for (const auto& t : terms.terms) g = std::gcd(g, t.coefficient);
+  for (const auto& t : terms.terms) {
+    if (t.coefficient == Interval::kMinusInfinity) return false;  // it has no opposite
+    g = std::gcd(g, t.coefficient);
+  }
   if (g == 0) return false;
   if (terms.constant % g != 0) Facts::throw_contradiction(eq(a, b));
   terms.constant /= g;
@@ -107,7 +110,8 @@ bool Knowledge::learn_remainder(const Terms& terms) {
     Expr dividend = nullptr;
     Expr divisor = nullptr;
     Expr remainder = nullptr;
-    if (term->kind == Kind::mod && terms.terms.size() == 1 && (coefficient == 1 || coefficient == -1)) {
+    if (term->kind == Kind::mod && terms.terms.size() == 1 && (coefficient == 1 || coefficient == -1) &&
+        terms.constant != Interval::kMinusInfinity) {
       dividend = term->args[0];
       divisor = term->args[1];
       remainder = pool_->constant(-terms.constant * coefficient);
@@ -177,10 +181,13 @@ bool Knowledge::learn_difference(Expr a, Expr b) {
   const Terms terms = terms_of(gap);
   if (terms.terms.size() == 1 && terms.terms[0].term->is_variable()) {
     const auto& [variable, c] = terms.terms[0];
-    if (terms.constant % c != 0) return false;
-    const std::int64_t hole = -(terms.constant / c);
-    if (variable->bounds.lo == hole) return narrow(variable, Interval::at_least(hole + 1));
-    if (variable->bounds.hi == hole) return narrow(variable, {Interval::kMinusInfinity, hole - 1});
+    __extension__ using Wide = __int128;  // -2^63 has no opposite among 64 bits
+    if (Wide(terms.constant) % c != 0) return false;
+    const Wide hole = -(Wide(terms.constant) / c);
+    if (variable->bounds.lo == hole && hole < Interval::kInfinity)
+      return narrow(variable, Interval::at_least(static_cast<std::int64_t>(hole) + 1));
+    if (variable->bounds.hi == hole && hole > Interval::kMinusInfinity)
+      return narrow(variable, {Interval::kMinusInfinity, static_cast<std::int64_t>(hole) - 1});
     return false;
   }
   if (gap->bounds.lo == 0) return learn_inequality(add(gap, -1));

@@ -1,7 +1,9 @@
 // Systems of linear constraints over the integers: Fourier-Motzkin elimination with integer tightening.
 #pragma once
 
+#include <algorithm>
 #include <cstdint>
+#include <limits>
 #include <utility>
 #include <vector>
 
@@ -19,8 +21,8 @@ struct LinearForm {
 /// Collects constraints and says whether they contradict each other.
 class LinearSystem {
  public:
-  void require_zero(LinearForm form) { equalities_.push_back(std::move(form)); }
-  void require_not_negative(LinearForm form) { inequalities_.push_back(std::move(form)); }
+  void require_zero(LinearForm form) { add(equalities_, std::move(form)); }
+  void require_not_negative(LinearForm form) { add(inequalities_, std::move(form)); }
 
   /// True only if no integers satisfy all constraints. False may mean that only real numbers do, or that the question
   /// was too much work: constraints that grow past kMaxCoefficient or kMaxConstraints are dropped.
@@ -30,6 +32,13 @@ class LinearSystem {
   static constexpr std::size_t kMaxConstraints = 160;
 
  private:
+  /// Drops a constraint with the number -2^63, which has no opposite.
+  static void add(std::vector<LinearForm>& to, LinearForm form) {
+    const auto opposable = [](std::int64_t n) { return n >= -std::numeric_limits<std::int64_t>::max(); };
+    if (opposable(form.constant) &&
+        std::ranges::all_of(form.terms, opposable, &decltype(form.terms)::value_type::second))
+      to.push_back(std::move(form));
+  }
   std::vector<LinearForm> equalities_;
   std::vector<LinearForm> inequalities_;
 };

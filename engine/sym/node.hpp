@@ -1,6 +1,7 @@
 // A node of an integer expression, and the pool that owns nodes.
 #pragma once
 
+#include <atomic>
 #include <cstddef>
 #include <cstdint>
 #include <memory>
@@ -12,6 +13,7 @@
 #include <unordered_set>
 #include <vector>
 
+#include "base/stable_list.hpp"
 #include "sym/interval.hpp"
 
 namespace oriel::sym {
@@ -98,7 +100,12 @@ class Pool {
   /// A copy of `node` that equals no other node, itself included.
   Node* copy(Expr node);
 
-  std::size_t size() const noexcept { return next_id_; }
+  std::size_t size() const noexcept { return by_id_.size(); }
+
+  /// A number that refers to the node in the whole process. Once the pool has ended, find() says so.
+  static std::uint64_t reference_to(Expr node);
+  /// The node; null if its pool has ended.
+  static Expr find(std::uint64_t reference) noexcept;
 
   /// The owner of the pool (the state of a ShapeEnv).
   void* owner = nullptr;
@@ -113,7 +120,8 @@ class Pool {
 
   std::pmr::monotonic_buffer_resource memory_;
   std::unordered_set<Expr, Hash, Equal> nodes_;
-  std::uint32_t next_id_ = 0;
+  base::StableList<Expr> by_id_;
+  std::atomic<std::uint32_t> number_{0};  // of the pool; 0 as long as nothing refers to its nodes
 };
 
 /// The order of operands, also in texts: constants, symbols by name (s2 before s10), other expressions by their

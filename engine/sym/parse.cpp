@@ -25,6 +25,8 @@ class ExpressionParser {
       : pool_(pool), text_(text), symbol_(symbol) {
     next();
   }
+  /// Those that parse() tells of.
+  const std::vector<Expr>& divisors() const noexcept { return divisors_; }
 
   Expr whole() {
     const Expr result = disjunction();
@@ -84,21 +86,25 @@ class ExpressionParser {
 
   Expr disjunction() {
     const NestingLimit limit(*this);
+    const std::size_t divisors = divisors_.size();
     Expr left = conjunction();
     while (token_ == "or") {
       condition(left);
       next();
       left = logical_or(left, condition(conjunction()));
+      divisors_.resize(divisors);
     }
     return left;
   }
 
   Expr conjunction() {
+    const std::size_t divisors = divisors_.size();
     Expr left = negation();
     while (token_ == "and") {
       condition(left);
       next();
       left = logical_and(left, condition(negation()));
+      divisors_.resize(divisors);
     }
     return left;
   }
@@ -150,6 +156,7 @@ class ExpressionParser {
       next();
       const Expr right = number(unary());
       left = sign == '*' ? mul(left, right) : (sign == '/' ? floor_div(left, right) : mod(left, right));
+      if (sign != '*' && lost_divisor(left, right)) divisors_.push_back(right);
     }
     return left;
   }
@@ -216,12 +223,14 @@ class ExpressionParser {
 
   Expr select_call() {
     expect("(");
+    const std::size_t divisors = divisors_.size();
     const Expr chosen = condition(disjunction());
     expect(",");
     const Expr a = number(disjunction());
     expect(",");
     const Expr b = number(disjunction());
     expect(")");
+    divisors_.resize(divisors);
     return select(chosen, a, b);
   }
 
@@ -244,6 +253,7 @@ class ExpressionParser {
   std::size_t start_ = 0;  // of the token
   std::string_view token_;
   int depth_ = 0;
+  std::vector<Expr> divisors_;
 };
 
 }  // namespace
@@ -254,12 +264,16 @@ bool is_symbol_name(std::string_view name) noexcept {
          std::ranges::find(kWords, name) == kWords.end();
 }
 
-Expr parse(Pool& pool, std::string_view text, const std::function<Expr(std::string_view name)>& symbol) {
+Expr parse(Pool& pool, std::string_view text, const std::function<Expr(std::string_view name)>& symbol,
+           std::vector<Expr>* divisors) {
   if (text.size() > kMaxExpressionText) {
     throw ParseError("expression", "the text has " + std::to_string(text.size()) + " characters; there may be " +
                                        std::to_string(kMaxExpressionText));
   }
-  return ExpressionParser(pool, text, symbol).whole();
+  ExpressionParser parser(pool, text, symbol);
+  const Expr read = parser.whole();
+  if (divisors != nullptr) divisors->insert(divisors->end(), parser.divisors().begin(), parser.divisors().end());
+  return read;
 }
 
 }  // namespace oriel::sym

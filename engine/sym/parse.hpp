@@ -3,6 +3,7 @@
 
 #include <functional>
 #include <string_view>
+#include <vector>
 
 #include "sym/node.hpp"
 
@@ -13,7 +14,11 @@ namespace oriel::sym {
 /// names. `symbol` returns the expression of a name, or null if there is none. Throws ParseError, which names the
 /// column, and whatever the builders throw. The text may have at most kMaxExpressionText characters and nest
 /// kMaxNesting deep.
-Expr parse(Pool& pool, std::string_view text, const std::function<Expr(std::string_view name)>& symbol);
+///
+/// Appends to `divisors`, unless it is null, those that may be 0, where the text has no value, and that the expression
+/// has lost. Divisors in operands of `and`, `or` and select are left out: there the text may have a value.
+Expr parse(Pool& pool, std::string_view text, const std::function<Expr(std::string_view name)>& symbol,
+           std::vector<Expr>* divisors = nullptr);
 inline constexpr std::size_t kMaxExpressionText = 10000;
 inline constexpr int kMaxNesting = 100;
 

@@ -1,6 +1,11 @@
 #include <algorithm>
+#include <array>
+#include <atomic>
 #include <functional>
+#include <memory>
+#include <mutex>
 
+#include "base/fork_lock.hpp"
 #include "base/hash.hpp"
 #include "oriel/error.hpp"
 #include "sym/node.hpp"
@@ -52,8 +57,69 @@ int compare_rest(Expr a, Expr b) noexcept {
 
 }  // namespace
 
+namespace {
+
+/// Which pool has which number. Numbers are given in turn, so that a number means another pool only after 2^24 - 1
+/// others. Pieces are made when they are needed and kept.
+class PoolNumbers {
+ public:
+  static constexpr std::uint32_t kEnd = std::uint32_t{1} << 24;
+
+  Pool* find(std::uint32_t number) const noexcept {
+    const Piece* const piece = pieces_[number / kPiece].load(std::memory_order_acquire);
+    return piece != nullptr ? (*piece)[number % kPiece].load(std::memory_order_acquire) : nullptr;
+  }
+  /// The caller holds the lock of numbers.
+  std::uint32_t give(Pool* pool) {
+    for (std::uint32_t tried = 1; tried < kEnd; ++tried) {
+      last_ = last_ + 1 < kEnd ? last_ + 1 : 1;
+      std::atomic<Piece*>& at = pieces_[last_ / kPiece];
+      if (at.load(std::memory_order_relaxed) == nullptr) at.store(new Piece(), std::memory_order_release);
+      std::atomic<Pool*>& entry = (*at.load(std::memory_order_relaxed))[last_ % kPiece];
+      if (entry.load(std::memory_order_relaxed) != nullptr) continue;
+      entry.store(pool, std::memory_order_release);
+      return last_;
+    }
+    throw InternalError("symbolic size", "there are too many environments");
+  }
+  void take_back(std::uint32_t number) noexcept {
+    (*pieces_[number / kPiece].load(std::memory_order_acquire))[number % kPiece].store(nullptr,
+                                                                                       std::memory_order_release);
+  }
+
+ private:
+  static constexpr std::uint32_t kPiece = 4096;
+  using Piece = std::array<std::atomic<Pool*>, kPiece>;
+  std::array<std::atomic<Piece*>, kEnd / kPiece> pieces_{};
+  std::uint32_t last_ = 0;
+};
+
+constinit PoolNumbers pool_numbers;  // never destroyed: sizes may live longer
+
+constexpr int kNodeBits = 24;
+
+}  // namespace
+
 Pool::Pool() = default;
-Pool::~Pool() = default;
+Pool::~Pool() {
+  if (const std::uint32_t number = number_.load(std::memory_order_relaxed); number != 0) pool_numbers.take_back(number);
+}
+
+std::uint64_t Pool::reference_to(Expr node) {
+  std::atomic<std::uint32_t>& number = node->pool->number_;
+  if (number.load(std::memory_order_acquire) == 0) {
+    const std::lock_guard lock(base::fork_mutex(base::ForkLock::numbers));
+    if (number.load(std::memory_order_relaxed) == 0)
+      number.store(pool_numbers.give(node->pool), std::memory_order_release);
+  }
+  return std::uint64_t{number.load(std::memory_order_relaxed)} << kNodeBits | node->id;
+}
+
+Expr Pool::find(std::uint64_t reference) noexcept {
+  const Pool* const pool = pool_numbers.find(static_cast<std::uint32_t>(reference >> kNodeBits));
+  const auto id = static_cast<std::uint32_t>(reference & ((std::uint64_t{1} << kNodeBits) - 1));
+  return pool != nullptr && id < pool->by_id_.size() ? pool->by_id_[id] : nullptr;
+}
 
 bool Pool::Equal::operator()(Expr a, Expr b) const noexcept {
   return a->kind == b->kind && a->value == b->value && a->name == b->name && std::ranges::equal(a->args, b->args) &&
@@ -83,8 +149,11 @@ Expr Pool::intern(const Node& wanted) {
 }
 
 Node* Pool::copy(Expr node) {
+  if (by_id_.size() == by_id_.kMost)
+    throw OverflowError("symbolic size", "an environment holds no more than 2^24 expressions");
   Node* const made = new (memory_.allocate(sizeof(Node), alignof(Node))) Node(*node);
-  made->id = next_id_++;
+  made->id = by_id_.size();
+  by_id_.add(memory_, made);
   return made;
 }
 

@@ -1,11 +1,13 @@
 #include "oriel/symint.hpp"
 
 #include <algorithm>
+#include <memory_resource>
 #include <mutex>
 #include <string>
 #include <unordered_map>
 
 #include "base/fork_lock.hpp"
+#include "base/stable_list.hpp"
 #include "oriel/error.hpp"
 #include "sym/build.hpp"
 #include "sym/environment.hpp"
@@ -29,17 +31,24 @@ void throw_division_by_zero(const char* operation, std::int64_t a) {
 
 bool symbolic_truth(const sym::Node* condition) { return sym::truth_of(condition, Site::unknown()); }
 
+const sym::Node* symbolic_node(std::uint64_t reference) {
+  if (const sym::Node* const node = sym::Pool::find(reference)) return node;
+  throw ArgumentError("symbolic size",
+                      "the environment of the size has ended: a ShapeEnv, or a captured function that was traced with "
+                      "it; use it before, or return it from the function, which makes it a number");
+}
+
 }  // namespace detail
 
 namespace {
 
-// Numbers whose bits would read as an address are nodes of their own, outside every pool. No size that fits in memory
-// is one of them, so their lock costs nothing in practice.
-std::int64_t bits_of(const sym::Node* node) {
-  const auto address = reinterpret_cast<std::uintptr_t>(node);
-  if (address >> 48 != 0) throw InternalError("symbolic size", "an address has more than 48 bits");
-  return std::numeric_limits<std::int64_t>::min() + static_cast<std::int64_t>(address);
-}
+// Plain numbers whose bits would read as a reference to an expression. No size that fits in memory is one of them, so
+// their lock costs nothing in practice. Never destroyed: sizes may live longer.
+struct BoxedNumbers {
+  std::unordered_map<std::int64_t, std::uint32_t> indices;
+  base::StableList<std::int64_t> list;
+};
+constinit BoxedNumbers* boxed_numbers = nullptr;
 
 // Both operands as expressions of their common pool. At least one is symbolic.
 struct Operands {
@@ -61,39 +70,44 @@ sym::Expr condition_in(SymBool condition, sym::Pool& pool) {
   return condition.is_symbolic() ? condition.node() : pool.truth(static_cast<bool>(condition));
 }
 
+// A quotient or remainder that has lost its divisor has a value where the divisor is 0, which its operands have not.
+SymInt with_divisor(const char* operation, sym::Expr made, sym::Expr divisor) {
+  if (sym::lost_divisor(made, divisor)) sym::state_divisor(divisor, operation, Site::unknown());
+  return SymInt(made);
+}
+
 bool both_plain(SymInt a, SymInt b) { return a.node() == nullptr && b.node() == nullptr; }
 
 }  // namespace
 
-SymBool::SymBool(const sym::Node* condition) noexcept
+SymBool::SymBool(const sym::Node* condition)
     : bits_(condition->kind == sym::Kind::truth ? static_cast<std::uint64_t>(condition->value)
-                                                : reinterpret_cast<std::uint64_t>(condition)) {}
+                                                : sym::Pool::reference_to(condition)) {}
 
 SymInt::SymInt(const sym::Node* expression)
-    : bits_(expression->kind == sym::Kind::constant ? SymInt(expression->value).bits_ : bits_of(expression)) {}
+    : bits_(expression->kind == sym::Kind::constant
+                ? SymInt(expression->value).bits_
+                : kLeast + static_cast<std::int64_t>(sym::Pool::reference_to(expression))) {}
 
 std::int64_t SymInt::boxed(std::int64_t value) {
-  static constinit std::unordered_map<std::int64_t, sym::Node>* nodes =
-      nullptr;  // never destroyed: sizes may live longer
   const std::lock_guard lock(base::fork_mutex(base::ForkLock::numbers));
-  if (nodes == nullptr) nodes = new std::unordered_map<std::int64_t, sym::Node>();
-  const auto [at, added] = nodes->try_emplace(value);
-  if (added) at->second = {.kind = sym::Kind::constant, .value = value, .bounds = sym::Interval::point(value)};
-  return bits_of(&at->second);
-}
-
-const sym::Node* SymInt::node_in(SymInt n) noexcept {
-  const auto* const node =
-      // NOLINTNEXTLINE(performance-no-int-to-ptr)
-      reinterpret_cast<const sym::Node*>(static_cast<std::uintptr_t>(n.bits_) - static_cast<std::uintptr_t>(kLeast));
-  return node->pool != nullptr ? node : nullptr;
+  if (boxed_numbers == nullptr) boxed_numbers = new BoxedNumbers();
+  base::StableList<std::int64_t>& list = boxed_numbers->list;
+  if (list.size() == 0) list.add(*std::pmr::new_delete_resource(), 0);  // kLeast itself stands for no number
+  const auto [at, added] = boxed_numbers->indices.try_emplace(value, list.size());
+  if (added) {
+    if (list.size() == list.kMost) {
+      boxed_numbers->indices.erase(at);
+      throw OverflowError("convert", "there are too many different numbers below -2^63 + 2^48");
+    }
+    list.add(*std::pmr::new_delete_resource(), value);
+  }
+  return kLeast + at->second;
 }
 
 std::int64_t SymInt::symbolic_value(SymInt n) {
-  if (const sym::Node* const node = node_in(n)) return sym::value_of(node, Site::unknown());
-  // NOLINTNEXTLINE(performance-no-int-to-ptr)
-  return reinterpret_cast<const sym::Node*>(static_cast<std::uintptr_t>(n.bits_) - static_cast<std::uintptr_t>(kLeast))
-      ->value;
+  if (const sym::Node* const node = n.node()) return sym::value_of(node, Site::unknown());
+  return boxed_numbers->list[static_cast<std::uint32_t>(n.reference())];
 }
 
 SymInt SymInt::slow_add(SymInt a, SymInt b) {
@@ -129,7 +143,7 @@ SymInt SymInt::slow_multiply(SymInt a, SymInt b) {
 SymInt SymInt::slow_divide(SymInt a, SymInt b) {
   if (!both_plain(a, b)) {
     const auto [x, y] = operands(a, b);
-    return SymInt(sym::floor_div(x, y));
+    return with_divisor("divide", sym::floor_div(x, y), y);
   }
   const std::int64_t n = a.value();
   const std::int64_t d = b.value();
@@ -142,7 +156,7 @@ SymInt SymInt::slow_divide(SymInt a, SymInt b) {
 SymInt SymInt::slow_remainder(SymInt a, SymInt b) {
   if (!both_plain(a, b)) {
     const auto [x, y] = operands(a, b);
-    return SymInt(sym::mod(x, y));
+    return with_divisor("remainder", sym::mod(x, y), y);
   }
   const std::int64_t n = a.value();
   const std::int64_t d = b.value();
@@ -222,5 +236,8 @@ std::string to_string(SymBool condition) {
 }  // namespace oriel
 
 std::size_t std::hash<oriel::SymInt>::operator()(oriel::SymInt n) const {
-  return n.is_symbolic() ? static_cast<std::size_t>(n.node()->hash) : std::hash<std::int64_t>{}(n.value());
+  if (!n.is_symbolic()) return std::hash<std::int64_t>{}(n.value());
+  const oriel::sym::Expr node =
+      oriel::sym::Pool::find(static_cast<std::uint64_t>(n.representation()) - static_cast<std::uint64_t>(INT64_MIN));
+  return node != nullptr ? static_cast<std::size_t>(node->hash) : 0;
 }

@@ -4,14 +4,14 @@
 
 namespace oriel::detail {
 
-const sym::Node* some_node(const Ints& sizes) noexcept {
+const sym::Node* some_node(const Ints& sizes) {
   for (const SymInt n : sizes) {
     if (n.is_symbolic()) return n.node();
   }
   return nullptr;
 }
 
-const sym::Node* some_node(const Ranges& ranges) noexcept {
+const sym::Node* some_node(const Ranges& ranges) {
   for (const Range& range : ranges) {
     if (range.lo.is_symbolic()) return range.lo.node();
     if (range.hi.is_symbolic()) return range.hi.node();
@@ -19,12 +19,12 @@ const sym::Node* some_node(const Ranges& ranges) noexcept {
   return nullptr;
 }
 
-const sym::Node* some_node(const View& view) noexcept {
+const sym::Node* some_node(const View& view) {
   if (view.offset.is_symbolic()) return view.offset.node();
   return some_node(view.shape, view.strides, view.mask);
 }
 
-const sym::Node* some_node(std::span<const View> stack) noexcept {
+const sym::Node* some_node(std::span<const View> stack) {
   for (const View& view : stack)
     if (const sym::Node* const node = some_node(view)) return node;
   return nullptr;

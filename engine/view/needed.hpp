@@ -14,12 +14,12 @@ namespace oriel::detail {
 
 /// @{
 /// An expression among the sizes, by which their environment is found; null if there is none.
-const sym::Node* some_node(const Ints& sizes) noexcept;
-const sym::Node* some_node(const Ranges& ranges) noexcept;
-const sym::Node* some_node(const View& view) noexcept;
-const sym::Node* some_node(std::span<const View> stack) noexcept;
+const sym::Node* some_node(const Ints& sizes);
+const sym::Node* some_node(const Ranges& ranges);
+const sym::Node* some_node(const View& view);
+const sym::Node* some_node(std::span<const View> stack);
 template <class First, class... Rest>
-const sym::Node* some_node(const First& first, const Rest&... rest) noexcept {
+const sym::Node* some_node(const First& first, const Rest&... rest) {
   const sym::Node* const node = some_node(first);
   if constexpr (sizeof...(rest) > 0) return node != nullptr ? node : some_node(rest...);
   return node;

@@ -61,6 +61,7 @@ struct FunctionEntry {
                                        ///< plain branch is known in programs with debug information (-g)
   std::size_t sizes = 1;               ///< the sets of sizes that it has met
   std::size_t scheduled = 1;           ///< how many of these were scheduled; the others follow from earlier schedules
+  std::int64_t plan_bytes = 0;         ///< about how much memory the plans of these sets take; at most 64 MiB are kept
   std::vector<std::string> kernels;    ///< their names, in the order in which they run
   std::vector<FunctionMiss> misses;    ///< why it was traced: a line for each entry that there was
   std::uint64_t calls = 0;             ///< that it served, the one that was traced included
@@ -133,7 +134,8 @@ struct CapturedArguments {
 
 struct CapturedResults {
   InlineVector<Tensor, 4> tensors;
-  std::shared_ptr<const void> like;  // a result that holds other tensors, unless it is a tensor
+  InlineVector<SymInt, 4> sizes;     // a SymBool is 0 or 1
+  std::shared_ptr<const void> like;  // a result that holds other tensors and sizes, unless it is a tensor
 };
 
 /// What reports call each of the parts of CapturedArguments.
@@ -151,7 +153,7 @@ struct CapturedNames {
 struct CapturedForm {
   std::string arguments;             // "(Tensor, float)"
   std::string result;                // "(Tensor, int)"
-  std::vector<std::int64_t> values;  // those parts of the result that are no tensors
+  std::vector<std::int64_t> values;  // those parts of the result that are no tensors; 0 for sizes and conditions
 };
 
 /// One call of the callable, for a trace.

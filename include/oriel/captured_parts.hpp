@@ -54,8 +54,8 @@ concept SizedRange = requires(T& x) {
 template <class>
 inline constexpr bool kNever = false;
 
-/// Calls visitor.tensor(Tensor&), visitor.integer(int64) or visitor.number(double) for each part of x, and
-/// visitor.part(k) before and visitor.end() behind each part of a structure.
+/// Calls visitor.tensor(Tensor&), visitor.size(SymInt or SymBool&), visitor.integer(int64) or visitor.number(double)
+/// for each part of x, and visitor.part(k) before and visitor.end() behind each part of a structure.
 template <class Visitor, class T>
 void visit_parts(Visitor& visitor, T& x) {
   using U = std::remove_const_t<T>;
@@ -69,8 +69,8 @@ void visit_parts(Visitor& visitor, T& x) {
     visitor.number(static_cast<double>(x));
   } else if constexpr (std::is_integral_v<U> || std::is_enum_v<U>) {
     visitor.integer(static_cast<std::int64_t>(x));
-  } else if constexpr (std::same_as<U, SymInt>) {
-    visitor.integer(x.value());
+  } else if constexpr (std::same_as<U, SymInt> || std::same_as<U, SymBool>) {
+    visitor.size(x);
   } else if constexpr (std::same_as<U, Device>) {
     visitor.integer(packed(x));
   } else if constexpr (HasMembers<T>) {
@@ -96,9 +96,17 @@ void visit_parts(Visitor& visitor, T& x) {
   }
 }
 
+/// The number of a size or a condition. A symbol is fixed to it.
+inline std::int64_t number_of(SymInt x) { return x.value(); }
+inline std::int64_t number_of(SymBool x) { return x ? 1 : 0; }
+
 struct Flattener {
   CapturedArguments& flat;
   void tensor(const Tensor& x) { flat.tensors.push_back(&x); }
+  template <class Size>
+  void size(const Size& x) {
+    flat.values.push_back(number_of(x));
+  }
   void integer(std::int64_t x) { flat.values.push_back(x); }
   void number(double x) { flat.values.push_back(std::bit_cast<std::int64_t>(x)); }
   void part(std::size_t /*k*/) {}
@@ -123,6 +131,10 @@ struct Namer {
   std::string name;
   std::vector<std::size_t> lengths = {};
   void tensor(const Tensor& /*x*/) { names.tensors.push_back(name); }
+  template <class Size>
+  void size(const Size& /*x*/) {
+    names.values.push_back({name, false});
+  }
   void integer(std::int64_t /*x*/) { names.values.push_back({name, false}); }
   void number(double /*x*/) { names.values.push_back({name, true}); }
   void part(std::size_t k) {
@@ -135,20 +147,25 @@ struct Namer {
   }
 };
 
-/// Puts other tensors in the place of those of a structure.
+/// Puts other tensors and sizes in the place of those of a structure. Without sizes each one becomes its number.
 struct Replacer {
   const Tensor* next;
+  const SymInt* next_size = nullptr;
   void tensor(Tensor& x) { x = *next++; }
+  void size(SymInt& x) { x = next_size != nullptr ? *next_size++ : SymInt(number_of(x)); }
+  void size(SymBool& x) { x = next_size != nullptr ? *next_size++ != 0 : SymBool(number_of(x) != 0); }
   void integer(std::int64_t /*x*/) {}
   void number(double /*x*/) {}
   void part(std::size_t /*k*/) {}
   void end() {}
 };
 
-/// The tensors of a result.
+/// The tensors and sizes of a result.
 struct Collector {
   CapturedResults& results;
   void tensor(const Tensor& x) { results.tensors.push_back(x); }
+  void size(const SymInt& x) { results.sizes.push_back(x); }
+  void size(const SymBool& x) { results.sizes.push_back(sym_select(x, 1, 0)); }
   void integer(std::int64_t /*x*/) {}
   void number(double /*x*/) {}
   void part(std::size_t /*k*/) {}
@@ -160,6 +177,8 @@ struct FirstDevice {
   void tensor(const Tensor& x) {
     if (!device) device = x.device();
   }
+  template <class Size>
+  void size(const Size& /*x*/) {}
   void integer(std::int64_t /*x*/) {}
   void number(double /*x*/) {}
   void part(std::size_t /*k*/) {}
@@ -192,7 +211,7 @@ std::string type_text() {
     return "Tensor";
   } else if constexpr (std::is_floating_point_v<U>) {
     return std::same_as<U, float> ? "float" : "double";
-  } else if constexpr (std::same_as<U, bool>) {
+  } else if constexpr (std::same_as<U, bool> || std::same_as<U, SymBool>) {
     return "bool";
   } else if constexpr (std::is_integral_v<U> || std::is_enum_v<U> || std::same_as<U, SymInt>) {
     return "int";
@@ -215,10 +234,14 @@ std::string type_text() {
   }
 }
 
-/// The parts of a result that are no tensors.
+/// The parts of a result that are no tensors. Sizes differ from call to call.
 struct ValueCollector {
   std::vector<std::int64_t>& values;
   void tensor(const Tensor& /*x*/) {}
+  template <class Size>
+  void size(const Size& /*x*/) {
+    values.push_back(0);
+  }
   void integer(std::int64_t x) { values.push_back(x); }
   void number(double x) { values.push_back(std::bit_cast<std::int64_t>(x)); }
   void part(std::size_t /*k*/) {}
@@ -257,7 +280,8 @@ class Tracer final : public TracerBase {  // NOLINT(cppcoreguidelines-virtual-cl
       visit_parts(collector, std::as_const(result));
       if constexpr (std::same_as<Result, Tensor>) return nullptr;
       const std::vector<Tensor> none(results.tensors.size());
-      Replacer replacer{none.data()};
+      const std::vector<SymInt> zeros(results.sizes.size() + 1);
+      Replacer replacer{none.data(), zeros.data()};
       visit_parts(replacer, result);
       return std::make_shared<Result>(std::move(result));
     }
@@ -302,7 +326,7 @@ Result take_results(CapturedResults& results) {
     return std::move(results.tensors[0]);
   } else {
     Result result = *static_cast<const Result*>(results.like.get());
-    Replacer replacer{results.tensors.data()};
+    Replacer replacer{results.tensors.data(), results.sizes.data()};
     visit_parts(replacer, result);
     return result;
   }

@@ -45,6 +45,8 @@ class BoundFunction;
 ///   - std::tuple, pair, array, vector and optional of all of these, and structs (see below). In them a float is a
 ///     guard, too, because the member's type is float; use a Tensor member for a number that changes.
 /// Results are a Tensor, such a structure of tensors, or nothing. A result may be an argument, or a view of one.
+/// SymInt, SymBool and Shape in a structure are numbers of the call: std::pair(y, y.size(0) * 2) gives each call its
+/// own, without another trace. Other values, such as an int, are those of the trace.
 ///
 /// Sizes: a size that differs from that of an earlier trace becomes a symbol in the next one (FunctionOptions::dynamic,
 /// mark_dynamic). There `x.size(0)` is an expression. Conditions on it that `f` or an operation turns into a bool

@@ -51,6 +51,8 @@ void restore_parts(SavedValues& from, T& x) {
     x = static_cast<T>(from.next());
   } else if constexpr (std::same_as<T, SymInt>) {
     x = SymInt(from.next());
+  } else if constexpr (std::same_as<T, SymBool>) {
+    x = SymBool(from.next() != 0);
   } else if constexpr (std::same_as<T, Device>) {
     x = unpacked(from.next());
   } else if constexpr (HasMembers<T>) {
@@ -71,13 +73,13 @@ struct SavedSignature {
   const void* signature;  // as in CapturedArguments
   std::string arguments;
   std::string result;
-  /// A result with these values and `tensors` empty tensors; null if it is a tensor or nothing. Throws IoError if they
-  /// do not fit.
-  std::shared_ptr<void> (*like)(std::span<const std::int64_t> values, std::size_t tensors);
+  /// A result with these values, and so many empty tensors and sizes; null if it is a tensor or nothing. Throws IoError
+  /// if they do not fit.
+  std::shared_ptr<void> (*like)(std::span<const std::int64_t> values, std::size_t tensors, std::size_t sizes);
 };
 
 template <class Result>
-std::shared_ptr<void> saved_like(std::span<const std::int64_t> values, std::size_t tensors) {
+std::shared_ptr<void> saved_like(std::span<const std::int64_t> values, std::size_t tensors, std::size_t sizes) {
   SavedValues from(values);
   CapturedResults results;
   std::shared_ptr<void> like;
@@ -91,7 +93,7 @@ std::shared_ptr<void> saved_like(std::span<const std::int64_t> values, std::size
     visit_parts(collector, std::as_const(*made));
     like = std::move(made);
   }
-  if (!from.at_end() || results.tensors.size() != tensors)
+  if (!from.at_end() || results.tensors.size() != tensors || results.sizes.size() != sizes)
     throw IoError("load_function", "the file's result has other parts than its type states");
   return like;
 }

@@ -46,8 +46,8 @@ struct SymBounds {
 ///   if (s % 4 == 0) ...        // true; env.guards() is {"s0 % 4 == 0"}
 ///   if (s % 2 == 0) ...        // true, for all values that pass the guard: nothing is added
 ///
-/// The symbols and all expressions of them refer to the environment, which must outlive them. There is no global state:
-/// threads may each use an environment of their own; one environment serves one thread at a time.
+/// The symbols and all expressions of them belong to the environment. Using one after its end is an ArgumentError.
+/// Threads may each use an environment of their own; one environment serves one thread at a time.
 class ShapeEnv {
  public:
   /// What is recorded.

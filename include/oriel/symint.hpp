@@ -23,14 +23,18 @@ concept Integer = std::integral<T> && !std::same_as<T, bool>;
 
 /// Turns a symbolic condition into a bool by its environment's rules.
 bool symbolic_truth(const sym::Node* condition);
+/// The expression or condition of this number. Throws ArgumentError if its environment has ended.
+const sym::Node* symbolic_node(std::uint64_t reference);
 }  // namespace detail
 
 /// The outcome of comparing two SymInts: a bool, or a condition over symbols. Turning it into a bool is the point at
 /// which a program branches on a size. A plain one records nothing; a condition is looked up in what its environment
-/// (ShapeEnv) knows, else decided by the hints and recorded there as a guard. Refers to its environment, which must
-/// live.
+/// (ShapeEnv) knows, else decided by the hints and recorded there as a guard. Using a condition whose environment has
+/// ended is an ArgumentError.
 class SymBool {
  public:
+  /// False.
+  constexpr SymBool() noexcept : SymBool(false) {}
   /// A plain bool.
   constexpr SymBool(bool value) noexcept : bits_(value ? 1 : 0) {}  // NOLINT(google-explicit-constructor)
   /// The branch: records a guard unless the condition is known.
@@ -42,13 +46,10 @@ class SymBool {
 
   /// True for a condition over symbols.
   bool is_symbolic() const noexcept { return bits_ > 1; }
-  /// The condition; null for a plain bool. For the engine.
-  const sym::Node* node() const noexcept {
-    // NOLINTNEXTLINE(performance-no-int-to-ptr): a condition is one word, so that a plain bool costs no memory.
-    return bits_ > 1 ? reinterpret_cast<const sym::Node*>(bits_) : nullptr;
-  }
+  /// The condition; null for a plain bool. Throws ArgumentError if its environment has ended. For the engine.
+  const sym::Node* node() const { return bits_ > 1 ? detail::symbolic_node(bits_) : nullptr; }
   /// Wraps a condition; a constant one becomes a plain bool. For the engine.
-  explicit SymBool(const sym::Node* condition) noexcept;
+  explicit SymBool(const sym::Node* condition);
 
   /// @{
   /// Both sides at once, without a branch on either: no guard.
@@ -75,7 +76,7 @@ class SymBool {
   static SymBool symbolic_or(SymBool a, SymBool b);
   static SymBool symbolic_not(SymBool a);
 
-  std::uint64_t bits_;  // 0, 1, or the address of a node
+  std::uint64_t bits_;  // 0, 1, or the number of a condition
 };
 
 /// A signed 64-bit size with checked arithmetic. Overflow never wraps: it throws OverflowError, which names the
@@ -86,8 +87,11 @@ class SymBool {
 ///   oriel::SymInt(-1) / 4;               // -1
 ///   oriel::SymInt(INT64_MAX) + 1;        // throws OverflowError
 ///
-/// Or an expression over the symbols of a ShapeEnv, which must live as long. Arithmetic on it makes expressions and
-/// comparisons make conditions; neither records a guard. Expressions of two environments do not mix (ArgumentError).
+/// Or an expression over the symbols of a ShapeEnv. Arithmetic on it makes expressions and comparisons make conditions;
+/// neither records a guard, but for a quotient whose divisor may be 0 and goes in simplification (s / s): a guard that
+/// it is not 0. Expressions of two environments do not mix (ArgumentError). An expression knows whether its
+/// environment has ended (so has that of a captured function's trace once the trace is over): using it then is an
+/// ArgumentError.
 class SymInt {
  public:
   constexpr SymInt() noexcept = default;
@@ -115,9 +119,9 @@ class SymInt {
   constexpr explicit operator T() const { return static_cast<T>(value()); }
 
   /// True for an expression over symbols.
-  bool is_symbolic() const noexcept { return in_band(bits_) && node_in(*this) != nullptr; }
-  /// The expression; null for a plain number. For the engine.
-  const sym::Node* node() const noexcept { return in_band(bits_) ? node_in(*this) : nullptr; }
+  bool is_symbolic() const noexcept { return in_band(bits_) && reference() >= kFirstSymbolic; }
+  /// The expression; null for a plain number. Throws ArgumentError if its environment has ended. For the engine.
+  const sym::Node* node() const { return is_symbolic() ? detail::symbolic_node(reference()) : nullptr; }
   /// Wraps an expression; a constant one becomes a plain number. For the engine.
   explicit SymInt(const sym::Node* expression);
   /// How the size is stored: the number itself, unless it is an expression or a number below -2^63 + 2^48. Both have
@@ -202,10 +206,11 @@ class SymInt {
   enum class Comparison { eq, ne, lt, le, gt, ge };
   friend std::string to_string(SymInt n);
 
-  // The numbers from kLeast + 1 to kLeast + 2^48 - 1 stand for addresses of nodes. A plain number among them is kept in
-  // a node of its own, made once in the process.
+  // The numbers from kLeast + 1 to kLeast + 2^48 - 1 stand for expressions: the number of a pool, and behind it, in 24
+  // bits, that of a node in it. A plain number among them is kept in a table of the process, as if of pool 0.
   static constexpr std::int64_t kLeast = std::numeric_limits<std::int64_t>::min();
   static constexpr std::int64_t kBand = kLeast + (std::int64_t(1) << 48);
+  static constexpr std::uint64_t kFirstSymbolic = std::uint64_t(1) << 24;
 
   static constexpr bool in_band(std::int64_t bits) noexcept { return bits < 0 && (bits < kBand && bits != kLeast); }
   // Plain numbers below 2^62 and not negative, whose sums fit: nearly all sizes are, and one test says so.
@@ -225,7 +230,9 @@ class SymInt {
 
   constexpr std::int64_t negative_value() const { return in_band(bits_) ? symbolic_value(*this) : bits_; }
   static std::int64_t boxed(std::int64_t value);
-  static const sym::Node* node_in(SymInt n) noexcept;  // null where it holds a plain number
+  constexpr std::uint64_t reference() const noexcept {
+    return static_cast<std::uint64_t>(bits_) - static_cast<std::uint64_t>(kLeast);
+  }
   static std::int64_t symbolic_value(SymInt n);
   static SymInt slow_add(SymInt a, SymInt b);
   static SymInt slow_subtract(SymInt a, SymInt b);

@@ -2,9 +2,13 @@
 
 #include <fmt/format.h>
 
+#include <algorithm>
+#include <utility>
+
 #include "api/call.hpp"
 #include "base/context.hpp"
 #include "base/debug.hpp"
+#include "base/escape.hpp"
 #include "oriel/create.hpp"
 #include "oriel/error.hpp"
 #include "runtime/trace.hpp"
@@ -25,6 +29,7 @@ Captured::Captured(FunctionOptions its_options, std::atomic<int>& its_traces, Si
 
 Captured::~Captured() {
   for (std::size_t i = 0; i < options.limit; ++i) delete entries_[i].load(std::memory_order_acquire);
+  for (Replaced* old = replaced_.load(std::memory_order_acquire); old != nullptr;) delete std::exchange(old, old->next);
 }
 
 std::vector<const CapturedEntry*> Captured::entries() const {
@@ -37,11 +42,35 @@ std::vector<const CapturedEntry*> Captured::entries() const {
   return out;
 }
 
+std::size_t Captured::living() const {
+  const std::vector<const CapturedEntry*> all = entries();
+  return static_cast<std::size_t>(std::ranges::count_if(all, [](const CapturedEntry* e) { return !e->ended(); }));
+}
+
+std::uint64_t Captured::earlier_runs() const noexcept {
+  std::uint64_t runs = 0;
+  for (const Replaced* old = replaced_.load(std::memory_order_acquire); old != nullptr; old = old->next)
+    runs += old->entry->runs();
+  return runs;
+}
+
 const CapturedEntry* Captured::add(std::unique_ptr<CapturedEntry>& entry, const Facts& facts) {
   for (std::size_t i = 0; i < options.limit; ++i) {
     const CapturedEntry* there = nullptr;
     if (entries_[i].compare_exchange_strong(there, entry.get(), std::memory_order_acq_rel)) return entry.release();
     if (there->holds(facts)) return there;
+    if (!there->ended()) continue;
+    auto old = std::make_unique<Replaced>();
+    if (!entries_[i].compare_exchange_strong(there, entry.get(), std::memory_order_acq_rel)) {
+      --i;  // another thread was faster: look at its entry
+      continue;
+    }
+    old->entry.reset(there);
+    old->next = replaced_.load(std::memory_order_relaxed);
+    while (!replaced_.compare_exchange_weak(old->next, old.get(), std::memory_order_acq_rel)) {
+    }
+    static_cast<void>(old.release());
+    return entry.release();
   }
   return entry.get();
 }
@@ -52,6 +81,8 @@ std::shared_ptr<Captured> make_captured(FunctionOptions options, std::atomic<int
     throw ArgumentError("function",
                         fmt::format("a limit of {} entries; accepted are 0 to {}", options.limit, kMostEntries));
   }
+  // Names go into reports, and into the comments of exports.
+  for (std::string& name : options.names) name = base::escaped(name);
   return std::make_shared<Captured>(std::move(options), traces, site);
 }
 
@@ -83,7 +114,7 @@ std::vector<FunctionMiss> misses_of(const Captured& captured, const Facts& facts
 
 /// Why no more entries may be made; empty if they may.
 std::string exhausted(const Captured& captured) {
-  if (captured.entries().size() >= captured.options.limit)
+  if (captured.living() >= captured.options.limit)
     return fmt::format("there may be no more than {} (FunctionOptions::limit)",
                        counted(captured.options.limit, "entry"));
   if (captured.traces_of_type.load(std::memory_order_relaxed) >= captured.options.traces)

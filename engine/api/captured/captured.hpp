@@ -8,7 +8,8 @@
 
 namespace oriel::detail {
 
-/// Entries are added and never removed. Thread safety: any thread, without locks, so that a forked child finds
+/// Entries are added. One whose context has ended gives its place to another one, and lives on until the function ends,
+/// because a thread may be looking at it. Thread safety: any thread, without locks, so that a forked child finds
 /// consistent data.
 class Captured {
  public:
@@ -26,8 +27,13 @@ class Captured {
     }
     return nullptr;
   }
-  /// The entries so far.
+  /// The entries so far, and how many of them serve contexts that have not ended.
+  /// @{
   std::vector<const api::CapturedEntry*> entries() const;
+  std::size_t living() const;
+  /// @}
+  /// Calls that entries have served which gave their places to others.
+  std::uint64_t earlier_runs() const noexcept;
   /// Adds the entry, unless another thread has added one for these facts meanwhile. Returns the entry to run. If there
   /// was no room, this is the caller's entry, and `entry` still owns it.
   const api::CapturedEntry* add(std::unique_ptr<api::CapturedEntry>& entry, const api::Facts& facts);
@@ -39,7 +45,12 @@ class Captured {
   std::atomic<std::uint64_t> plain{0};
 
  private:
+  struct Replaced {
+    std::unique_ptr<const api::CapturedEntry> entry;
+    Replaced* next;
+  };
   std::unique_ptr<std::atomic<const api::CapturedEntry*>[]> entries_;  // null after the last one
+  std::atomic<Replaced*> replaced_{nullptr};
 };
 
 // Texts for messages and reports.

@@ -6,6 +6,7 @@
 #include "api/call.hpp"
 #include "api/nonzero.hpp"
 #include "backend/backend.hpp"
+#include "base/context.hpp"
 #include "oriel/error.hpp"
 #include "runtime/caches.hpp"
 
@@ -76,6 +77,8 @@ std::vector<std::string> CapturedEntry::guard_texts() const {
   for (std::string& text : sizes->guards().texts()) out.push_back(std::move(text));
   return out;
 }
+
+bool CapturedEntry::ended() const noexcept { return base::find_context(number_device.context) == nullptr; }
 
 std::vector<const CapturedPlan*> CapturedEntry::some_plans() const {
   if (!sizes) return {&fixed};
@@ -171,6 +174,7 @@ void CapturedEntry::run(const CapturedInputs& given, const Facts& call_facts, co
   Call call(*this, given, arguments);
   if (!sizes) {
     call.values.resize(fixed.roots.size());
+    out.sizes = result_sizes.at({call_facts.data(), call_facts.size()});
     call.run(fixed, [](std::size_t root) { return root; });
     return finish(call, fixed, out);
   }
@@ -183,6 +187,7 @@ void CapturedEntry::run(const CapturedInputs& given, const Facts& call_facts, co
   };
   if (sizes->late().empty()) {
     sizes->check_counts({call_facts.data(), call_facts.size()});
+    out.sizes = result_sizes.at({call_facts.data(), call_facts.size()});
     return finish(call, *run_stage(sizes->stages().front(), call_facts), out);
   }
   Facts known = call_facts;
@@ -194,6 +199,7 @@ void CapturedEntry::run(const CapturedInputs& given, const Facts& call_facts, co
     known.push_back(element ? only_element(value) : call.late.back()->shape[0].value());
   }
   sizes->check_counts({known.data(), known.size()});
+  out.sizes = result_sizes.at({known.data(), known.size()});
   finish(call, *run_stage(sizes->stages().back(), known), out);
 }
 

@@ -9,6 +9,7 @@
 #include "api/captured/facts.hpp"
 #include "api/captured/origin.hpp"
 #include "api/captured/plan.hpp"
+#include "api/captured/result_sizes.hpp"
 #include "api/captured/sized.hpp"
 #include "oriel/captured.hpp"
 
@@ -45,6 +46,7 @@ struct CapturedEntry {
   std::vector<Write> writes;
   std::vector<CapturedValue> fresh;  // the contents of each new storage
   std::vector<CapturedResult> results;
+  ResultSizes result_sizes;
   std::shared_ptr<const void> like;
 
   // For files.
@@ -72,6 +74,8 @@ struct CapturedEntry {
   /// changed.
   void run(const CapturedInputs& call, const Facts& call_facts, const detail::CapturedArguments& arguments,
            detail::CapturedResults& out) const;
+  /// Has the context ended that it was traced for? Then it serves no call.
+  bool ended() const noexcept;
   std::uint64_t runs() const noexcept { return sizes ? sizes->runs() : fixed.launches->runs(); }
   /// For reports: of each stage any plan, the kernels for one set of sizes.
   std::vector<const CapturedPlan*> some_plans() const;

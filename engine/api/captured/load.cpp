@@ -62,13 +62,13 @@ LoadedCall::LoadedCall(SavedReader& reader) {
     const DType dtype = reader.dtype();
     if (dtype != DType::float32 && dtype != DType::float64) bytes.fail("is damaged: a number is no float");
     origin.numbers.push_back({0, dtype});
-    origin.names.numbers.emplace_back(reader.word());
+    origin.names.numbers.push_back(reader.name());
   }
   static_cast<void>(reader.device());  // of the numbers, which is that of the first storage
   for (std::size_t n = bytes.count(13); n > 0; --n) {
     origin.values.push_back(bytes.i64());
-    const std::string_view name = reader.word();
-    origin.names.values.push_back({std::string(name), bytes.flag()});
+    std::string name = reader.name();
+    origin.names.values.push_back({std::move(name), bytes.flag()});
   }
   for (const Tensor& tensor : tensors) arguments.tensors.push_back(&tensor);
   arguments.numbers.assign(origin.numbers.begin(), origin.numbers.end());
@@ -91,10 +91,10 @@ void LoadedCall::read_tensors(SavedReader& reader) {
     met = std::max<std::size_t>(met, k + 1);
     const bool viewed = reader.bytes().flag();
     std::vector<NodePtr> movements = NodeReader(reader).movements(storages[k]->shape());
-    if (!movements.empty()) check_loaded({&movements.back(), 1});
+    check_loaded(movements);  // each one is over positions of its own
     if (!viewed && !movements.empty()) reader.bytes().fail("is damaged: a storage is moved");
     origin.tensors.push_back({k, {}, viewed});
-    origin.names.tensors.emplace_back(reader.word());
+    origin.names.tensors.push_back(reader.name());
     tensors.push_back(
         Access::naming(viewed ? Cell::make_place(storages[k], path_of(std::move(movements))) : storages[k]));
   }
@@ -106,12 +106,12 @@ void LoadedCall::read_choices(SavedReader& reader, const std::vector<FactName>& 
   for (std::size_t n = bytes.count(40); n > 0; --n) {
     SizeChoice choice;
     choice.fact = bytes.below(facts.size(), "a fact");
-    if (facts[choice.fact].subject != reader.word() || !facts[choice.fact].may_be_symbol())
+    if (facts[choice.fact].subject != reader.name() || !facts[choice.fact].may_be_symbol())
       bytes.fail("is damaged: a symbol is no size of an argument");
     choice.policy = static_cast<SizePolicy>(bytes.u8_below(4, "a kind of symbol"));
     choice.place = facts[choice.fact].kind == FactName::Kind::place;
     choice.marked = bytes.flag();
-    choice.mark.name = reader.word();
+    choice.mark.name = reader.name();
     for (std::optional<std::int64_t>* bound : {&choice.mark.lo, &choice.mark.hi}) {
       const bool stated = bytes.flag();
       const std::int64_t value = bytes.i64();
@@ -145,8 +145,9 @@ class ReplayTracer final : public detail::TracerBase {
     for (std::size_t k = 0; k < storages.size(); ++k)
       if (contents[k]) storages[k]->storage()->set_contents(contents[k]);
     read_results(tensors, storages, fresh, results);
+    for (std::size_t n = reader_.bytes().count(5); n > 0; --n) results.sizes.push_back(reader_.number());
     set_environment(nullptr);
-    return signature_.like(call_.origin.form.values, results.tensors.size());
+    return signature_.like(call_.origin.form.values, results.tensors.size(), results.sizes.size());
   }
   detail::CapturedNames names(const FunctionOptions& /*options*/) const override { return call_.origin.names; }
   detail::CapturedForm form(const void* /*like*/) const override { return call_.origin.form; }
@@ -317,7 +318,7 @@ class ReplayTracer final : public detail::TracerBase {
         cell = from[bytes.below(from.size(), "a storage")];
       }
       std::vector<NodePtr> movements = NodeReader(reader_).movements(cell->shape());
-      if (!movements.empty() && symbols_ == nullptr) check_loaded({&movements.back(), 1});
+      if (symbols_ == nullptr) check_loaded(movements);
       if (!movements.empty()) cell = Cell::make_place(std::move(cell), path_of(std::move(movements)));
       results.tensors.push_back(Access::naming(std::move(cell)));
     }

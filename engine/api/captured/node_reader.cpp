@@ -243,7 +243,10 @@ NodePtr NodeReader::node(std::span<const NodePtr> made) {
 
 NodePtr NodeReader::movement(const Shape& shape) {
   Parts p = parts();
-  reader_.check(graph::is_movement(p.op), "a view is no movement");
+  // A view names elements of its storage, and nothing else.
+  const auto* const view = std::get_if<std::shared_ptr<const View>>(&p.arg);
+  reader_.check(graph::is_movement(p.op) && p.op != Op::Pad && (view == nullptr || (*view)->mask.empty()),
+                "a view is no movement");
   p.dtype = DType::int64;
   NodePtr below = graph::iota(shape);
   return build(std::move(p), {&below, 1}, reader_.first_device());

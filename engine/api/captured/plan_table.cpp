@@ -16,6 +16,24 @@ std::uint64_t hash_of(std::span<const std::int64_t> values) noexcept {
   return hash;
 }
 
+/// What a plan allocates: measured where the parts do not tell (a kernel, and a launch list with its scratch).
+std::int64_t plan_bytes_of(const CapturedPlan& plan) noexcept {
+  constexpr std::size_t kKernel = 4096;
+  constexpr std::size_t kLaunch = 128;
+  constexpr std::size_t kList = 2048;
+  const runtime::CompiledSchedule& schedule = plan.launches->schedule();
+  std::size_t bytes = sizeof(CapturedPlan) + kList + schedule.key_words.size() * sizeof(std::uint64_t) +
+                      plan.roots.size() * sizeof(CapturedPlan::Root) + plan.leaves.size() * sizeof(CapturedValue);
+  const backend::Kernel* last = nullptr;
+  for (const runtime::LaunchStep& step : schedule.steps) {
+    bytes += sizeof(step) + kLaunch + step.name.capacity() + step.arguments.size() * sizeof(step.arguments[0]) * 3;
+    if (step.kernel.get() != last) bytes += kKernel;
+    last = step.kernel.get();
+  }
+  for (const std::vector<detail::Path>& paths : plan.paths) bytes += 512 * paths.size();
+  return static_cast<std::int64_t>(bytes);
+}
+
 }  // namespace
 
 PlanTable::~PlanTable() {
@@ -35,7 +53,9 @@ PlanTable::PlanPtr PlanTable::find(std::span<const std::int64_t> sizes) const no
 }
 
 PlanTable::PlanPtr PlanTable::add(std::span<const std::int64_t> sizes, PlanPtr plan) {
-  if (size() >= kMost) {
+  const std::int64_t own_bytes = plan_bytes_of(*plan);
+  // Not all of several threads that add at the same time see each other's: then a few plans more are kept.
+  if (size() >= kMost || (size() > 0 && bytes() + own_bytes > kMostBytes)) {
     other_runs_.fetch_add(1, std::memory_order_relaxed);
     return plan;
   }
@@ -47,6 +67,7 @@ PlanTable::PlanPtr PlanTable::add(std::span<const std::int64_t> sizes, PlanPtr p
     fresh->next = head;
   } while (!bucket.compare_exchange_weak(head, fresh.get(), std::memory_order_acq_rel, std::memory_order_acquire));
   count_.fetch_add(1, std::memory_order_relaxed);
+  bytes_.fetch_add(own_bytes, std::memory_order_relaxed);
   return fresh.release()->plan;
 }
 

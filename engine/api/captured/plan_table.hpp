@@ -24,10 +24,13 @@ class PlanTable {
   /// Null if there is none for these sizes.
   PlanPtr find(std::span<const std::int64_t> sizes) const noexcept;
   /// Adds a plan, and returns it, or the one that another thread has added meanwhile. If there are plans for kMost sets
-  /// of sizes, it is not kept.
+  /// of sizes, or they take kMostBytes, it is not kept: the next call with these sizes makes it again.
   PlanPtr add(std::span<const std::int64_t> sizes, PlanPtr plan);
 
   static constexpr std::size_t kMost = 4096;
+  static constexpr std::int64_t kMostBytes = std::int64_t{64} << 20;
+  /// About how much memory the plans take, their kernels included.
+  std::int64_t bytes() const noexcept { return bytes_.load(std::memory_order_relaxed); }
   /// The number of sets of sizes that have plans, and these sets, at most `most`.
   /// @{
   std::size_t size() const noexcept { return count_.load(std::memory_order_relaxed); }
@@ -51,6 +54,7 @@ class PlanTable {
   static constexpr std::size_t kBuckets = 1024;
   std::array<std::atomic<Kept*>, kBuckets> buckets_{};
   std::atomic<std::size_t> count_{0};
+  std::atomic<std::int64_t> bytes_{0};
   std::atomic<std::uint64_t> other_runs_{0};  // of plans that were not kept
 };
 

@@ -86,6 +86,7 @@ std::vector<FunctionEntry> entries(const Captured& captured) {
       e.decisions = entry->sizes->guards().decisions();
       e.sizes = entry->sizes->plans();
       e.scheduled = entry->sizes->scheduled();
+      e.plan_bytes = entry->sizes->plan_bytes();
     }
     for (const api::CapturedPlan* plan : entry->some_plans()) {
       for (const runtime::LaunchStep& step : plan->launches->schedule().steps) e.kernels.push_back(step.name);
@@ -105,6 +106,7 @@ std::vector<FunctionEntry> entries(const Captured& captured) {
 
 FunctionCounts counts(const Captured& captured) {
   FunctionCounts c;
+  c.hits = captured.earlier_runs();
   for (const CapturedEntry* entry : captured.entries()) c.hits += entry->runs();
   c.traces = captured.traces.load(std::memory_order_relaxed);
   c.plain = captured.plain.load(std::memory_order_relaxed);
@@ -132,6 +134,7 @@ std::string explain(const Captured& captured) {
     for (const std::string& decision : e.decisions) out += "  guard    " + decision + '\n';
     if (!e.symbols.empty())
       out += fmt::format("  sizes    {} met, {} scheduled\n", counted(e.sizes, "set"), e.scheduled);
+    if (e.plan_bytes >= 1 << 20) out += fmt::format("  plans    {} MiB\n", e.plan_bytes >> 20);
     for (const std::string& kernel : e.kernels) out += "  kernel   " + kernel + '\n';
     if (e.packed != 0) out += fmt::format("  packed   {}, {} bytes\n", counted(e.packed, "weight"), e.packed_bytes);
     if (e.kept_bytes != 0) out += fmt::format("  keeps    {} bytes between kernels\n", e.kept_bytes);

@@ -220,6 +220,8 @@ class EntryWriter {
       to_.out().u32(entry_.results[r].index);
       to_.movements(trace_.movements[r]);
     }
+    to_.out().u32(entry_.result_sizes.symbolic().size());
+    for (const SymInt size : entry_.result_sizes.symbolic()) to_.number(size);
   }
 
   NodePtr node_of(const CapturedValue& value) const {

@@ -3,8 +3,8 @@
 // All numbers are little-endian (api/captured/bytes.hpp). Ops, dtypes and expressions are texts of a table of words, so
 // the numbers of enumerators may change between versions of the library. An entry is
 //   the words · the traced call (CapturedOrigin) · guards on symbols · buffers · nodes, sources first, and masks before
-//   the positions that are found by them · statements on counts · writes · results · the sets of sizes that it has been
-//   scheduled for.
+//   the positions that are found by them · statements on counts · writes · results · the sizes among the results · the
+//   sets of sizes that it has been scheduled for.
 // Any change of this is another kSavedFormat.
 #pragma once
 
@@ -19,7 +19,7 @@
 
 namespace oriel::api {
 
-inline constexpr std::uint32_t kSavedFormat = 2;
+inline constexpr std::uint32_t kSavedFormat = 3;
 
 /// All entries, each with its length before it. Throws ArgumentError if there are none, or if one cannot be written.
 std::string saved_entries(const detail::Captured& captured);

@@ -64,10 +64,11 @@ Device SavedReader::device() {
 }
 
 Site SavedReader::site() {
-  const std::string_view file = word();
+  const std::string_view raw = word();
   const std::int64_t line = bytes_.i64();
   check(line >= 0 && line <= 1 << 30, "a line has no such number");
-  check(file.find('\0') == std::string_view::npos, "a file's name holds a zero byte");
+  check(raw.find('\0') == std::string_view::npos, "a file's name holds a zero byte");
+  const std::string file = base::escaped(raw);
   return file.empty() ? Site::unknown() : Site(Site::Kind::line, kept_file_name(file), static_cast<int>(line));
 }
 

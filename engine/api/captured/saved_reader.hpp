@@ -22,6 +22,8 @@ class SavedReader {
   /// Names the environment of the expressions that follow; none are accepted before.
   void set_environment(sym::Environment* environment) { environment_ = environment; }
 
+  /// A name for reports, without what could act on a terminal.
+  std::string name() { return base::escaped(word()); }
   std::string_view word() { return words_[bytes_.below(words_.size(), "a word")]; }
   DType dtype() { return dtype_from_name(word()); }
   /// The device in a table of devices, or the first one.

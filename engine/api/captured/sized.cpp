@@ -35,6 +35,12 @@ std::size_t CapturedSizes::scheduled() const noexcept {
   return most;
 }
 
+std::int64_t CapturedSizes::plan_bytes() const noexcept {
+  std::int64_t sum = 0;
+  for (const CapturedStage& stage : stages_) sum += stage.plans().bytes();
+  return sum;
+}
+
 std::vector<std::string> CapturedSizes::symbol_lines() const {
   std::vector<std::string> out;
   for (const ShapeEnv::Symbol& symbol : symbols_.env().symbols()) {

@@ -39,6 +39,8 @@ class CapturedSizes {
   /// @{
   std::size_t plans() const noexcept;
   std::size_t scheduled() const noexcept;
+  /// About how much memory the plans of all stages take.
+  std::int64_t plan_bytes() const noexcept;
   /// @}
 
  private:

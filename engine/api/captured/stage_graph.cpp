@@ -120,6 +120,8 @@ std::vector<NodePtr> StageGraph::make_stand_ins(const graph::Sizes::At& at, std:
     // As a SymInt, because the sizes of a file may be too large.
     const SymInt bytes =
         SymInt(schedule::estimate_points(kind.shape, "function")) * static_cast<std::int64_t>(itemsize(kind.dtype));
+    if (bytes < 0)
+      throw ShapeError("function", "a value of shape " + to_string(kind.shape) + " has a negative number of elements");
     stand_ins[k] = graph::realized_node(kind, runtime::memoryless(leaf.node->device, bytes.value()));
   }
   return stand_ins;

@@ -10,6 +10,8 @@
 #include "oriel/error.hpp"
 #include "runtime/trace.hpp"
 #include "schedule/describe.hpp"
+#include "view/injective.hpp"
+#include "view/plain.hpp"
 
 namespace oriel::api {
 
@@ -125,6 +127,23 @@ class LateInputs final : public runtime::LateValues {
   std::vector<Asked> asked_;
 };
 
+/// The movements of `paths`, from `base` to `view`, the first one first.
+std::vector<NodePtr> movements_from(Cell& base, Cell& view, const std::vector<detail::Path>& paths) {
+  if (paths.empty()) return {};
+  Movements found;
+  if (find_movements(view.node(), base.node().get(), found)) return {found.rbegin(), found.rend()};
+  // The builders have joined a movement with those below the base.
+  found.clear();
+  constexpr std::int64_t kBytes = 8;  // any number but 0
+  const graph::RealizedKind kind{.dtype = base.dtype(), .shape = base.shape()};
+  const NodePtr bottom = graph::realized_node(kind, runtime::memoryless(base.device(), kBytes));
+  NodePtr node = bottom;
+  for (const detail::Path& path : paths) node = path(std::move(node));
+  if (!find_movements(std::move(node), bottom.get(), found))
+    throw InternalError("function", "a result's view does not lead to its storage");
+  return {found.rbegin(), found.rend()};
+}
+
 /// Reads what the callable has computed from its result and its arguments.
 class Reader {
  public:
@@ -198,7 +217,7 @@ class Reader {
     Cell* storage = cell.storage();
     for (std::size_t k = 0; k < placeholders_.storages.size(); ++k)
       if (placeholders_.storages[k].cell.get() == storage) return based(CapturedResult::Kind::input, k);
-    if (stands_alone(cell)) {
+    if (stands_alone(cell, paths)) {
       storage = &cell;
       paths.clear();
     }
@@ -212,9 +231,18 @@ class Reader {
   }
 
   /// Is it the only result that names its storage, which is still to be computed? Then nobody can tell whether the view
-  /// is a part of a storage or a storage of its own. So only the view is computed, as without capture.
-  bool stands_alone(Cell& cell) const {
+  /// is a part of a storage or a storage of its own. So only the view is computed, as without capture. A view that
+  /// names an element twice cannot be written, which a storage of its own could.
+  bool stands_alone(Cell& cell, const std::vector<detail::Path>& paths) const {
     if (cell.storage()->node()->realized()) return false;
+    for (const NodePtr& movement : movements_from(*cell.storage(), cell, {paths.rbegin(), paths.rend()})) {
+      if (movement->op == graph::Op::Expand) return false;
+      if (movement->op != graph::Op::RawView) continue;
+      const View& view = *std::get<std::shared_ptr<const View>>(movement->arg);
+      if (detail::is_symbolic(view)) return false;
+      if (detail::distinctness(ShapeTracker::from_views({&view, 1})).kind != detail::Distinctness::Kind::Distinct)
+        return false;
+    }
     return std::all_of(cells_.begin(), cells_.end(),
                        [&](Cell* other) { return other == &cell || other->storage() != cell.storage(); });
   }
@@ -233,21 +261,6 @@ class Reader {
   std::vector<Cell*> storages_;
   std::vector<std::vector<detail::Path>> paths_;
 };
-
-/// The movements of `paths`, from `base` to `view`, the first one first.
-std::vector<NodePtr> movements_from(Cell& base, Cell& view, const std::vector<detail::Path>& paths) {
-  if (paths.empty()) return {};
-  Movements found;
-  if (find_movements(view.node(), base.node().get(), found)) return {found.rbegin(), found.rend()};
-  // The builders have joined a movement with those below the base.
-  found.clear();
-  const NodePtr bottom = graph::iota(base.shape());
-  NodePtr node = bottom;
-  for (const detail::Path& path : paths) node = path(std::move(node));
-  if (!find_movements(std::move(node), bottom.get(), found))
-    throw InternalError("function", "a result's view does not lead to its storage");
-  return {found.rbegin(), found.rend()};
-}
 
 /// Throws if the callable made something that a static variable keeps.
 void check_order(const graph::Order& order, const Placeholders& placeholders, std::span<const Tensor> results,
@@ -329,6 +342,7 @@ std::unique_ptr<CapturedEntry> trace(const CapturedArguments& arguments, const C
   detail::CapturedResults results;
   entry->like = tracer.run(placeholders.tensors, placeholders.number_tensors, results);
   symbols.check_marks(entry->names);
+  entry->result_sizes = ResultSizes({results.sizes.data(), results.sizes.size()}, symbols);
   Reader reader(placeholders, late, *entry);
   const std::span<const Tensor> made(results.tensors.data(), results.tensors.size());
   reader.read(made);
@@ -347,6 +361,8 @@ std::unique_ptr<CapturedEntry> trace(const CapturedArguments& arguments, const C
                                                  graph_of(reader, placeholders, late, tracer, *entry));
   // The entry is kept only if there is a plan.
   static_cast<void>(entry->sizes->stages().front().plan({facts.data(), facts.size()}, {}));
+  // Sizes that the callable has kept elsewhere decide nothing any more.
+  entry->sizes->symbols().env().environment().ended = true;
   return entry;
 }
 

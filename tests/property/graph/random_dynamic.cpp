@@ -12,6 +12,7 @@
 #include <iostream>
 #include <limits>
 #include <string>
+#include <tuple>
 #include <utility>
 #include <vector>
 
@@ -38,6 +39,38 @@ void showValue(const Program& program, std::ostream& out) {
 }
 
 namespace {
+
+/// Sizes that a program returns.
+struct Measured {
+  SymInt count;
+  SymInt ratio;
+  SymBool even;
+  Shape shape;
+};
+auto oriel_members(Measured& m) { return std::tie(m.count, m.ratio, m.even, m.shape); }
+auto oriel_members(const Measured& m) { return std::tie(m.count, m.ratio, m.even, m.shape); }
+
+/// Divides by sizes that may be 0, as the plain engine does: an error for each call where they are.
+Measured measure(const std::vector<Tensor>& leaves) {
+  const auto [last, middle] = run(leaves);
+  const std::uint32_t dice = current->views[0] + (current->steps.empty() ? 0 : current->steps[0].dice[3]);
+  const SymInt n = leaves[0].size(0), m = leaves[1].size(1);
+  const SymInt divisor = dice % 4 == 0 ? n % 3 : dice % 4 == 1 ? n - m : n + 1;
+  const SymInt divided = dice % 3 == 0 ? SymInt(7) : dice % 3 == 1 ? divisor * 2 : middle.numel();
+  return {last.numel() * 3 - m, dice % 2 == 0 ? divided / divisor : divided % divisor, last.numel() % 2 == 0,
+          middle.shape()};
+}
+
+/// The sizes as text, or "an error".
+template <class F>
+std::string measured(const F& f, const std::vector<Tensor>& leaves) {
+  try {
+    const Measured m = f(leaves);
+    return to_string(m.count) + ' ' + to_string(m.ratio) + ' ' + to_string(m.even) + ' ' + to_string(m.shape);
+  } catch (const Error&) {
+    return "an error";
+  }
+}
 
 constexpr int kRounds = 25;
 constexpr int kLongRounds = 8;  // of programs with long sizes
@@ -133,6 +166,9 @@ void agrees(const Program& program, SavedPrograms& saved) {
   const auto f = oriel::function(callable, options);
   FunctionOptions fixed_sizes = options;
   fixed_sizes.dynamic = Dynamic::no;
+  const auto sizes_of = [](const std::vector<Tensor>& leaves) { return measure(leaves); };
+  const auto g = oriel::function(sizes_of, options);
+  const std::string folder = saved.folder();
   bool joined_rows = false;
   const int rounds = program.long_sizes ? kLongRounds : kRounds;
   for (int round = 0; round < rounds; ++round) {
@@ -160,6 +196,14 @@ void agrees(const Program& program, SavedPrograms& saved) {
               "\nat fixed sizes " + text(want) + "\nplain " + text(outcome(run, leaves, first)) + "\n" + f.explain());
     }
     if (served) calls.push_back(leaves);
+    const std::string got = measured(g, leaves), want = measured(sizes_of, leaves);
+    if (got != want) RC_FAIL("the sizes are " + got + " in place of " + want + "\n" + g.explain());
+    if (round + 1 == rounds && !g.entries().empty()) {
+      g.save(folder + "/sizes");
+      const auto loaded = load_function<Measured(std::vector<Tensor>)>(folder + "/sizes");
+      if (g.entry_of(leaves) && measured(loaded, leaves) != want)
+        RC_FAIL("loaded, the sizes are " + measured(loaded, leaves) + " in place of " + want);
+    }
   }
   RC_ASSERT(f.counts().plain == 0U);
   const bool views = std::ranges::any_of(program.views, [](std::uint32_t view) { return view % 9 < 6; });

@@ -68,6 +68,9 @@ class SavedPrograms {
     return {};
   }
 
+  /// Where the files are.
+  std::string folder() const { return folder_.path(); }
+
   /// Runs everything in another process, which is this program with the argument --loaded.
   bool check_elsewhere() const {
     const pid_t child = fork();

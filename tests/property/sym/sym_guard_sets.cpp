@@ -147,3 +147,73 @@ TEST_CASE("answers, guards that imply them, and no guard too many") {
     }
   }));
 }
+
+namespace {
+
+/// A polynomial of few terms.
+Tree polynomial(Tape& tape, int symbols) {
+  const auto factor = [&]() -> Tree {
+    const std::int64_t choice = tape.next(4);
+    if (choice == 3) return {'n', tape.next(9) - 4};
+    return {'s', tape.next(symbols)};
+  };
+  Tree sum = factor();
+  for (std::int64_t k = tape.next(3); k > 0; --k) {
+    Tree term = factor();
+    if (tape.next(2) == 0) term = {'*', 0, {std::move(term), factor()}};
+    sum = {tape.next(3) == 0 ? '-' : '+', 0, {std::move(sum), std::move(term)}};
+  }
+  return sum;
+}
+
+SymInt computed(const Tree& tree, const std::vector<SymInt>& symbols) {
+  if (tree.op == 's') return symbols[static_cast<std::size_t>(tree.value)];
+  if (tree.op == 'n') return tree.value;
+  const SymInt a = computed(tree.args[0], symbols);
+  const SymInt b = computed(tree.args[1], symbols);
+  return tree.op == '+' ? a + b : tree.op == '-' ? a - b : tree.op == '*' ? a * b : tree.op == '/' ? a / b : a % b;
+}
+
+}  // namespace
+
+TEST_CASE("a quotient or remainder has no value where its divisor is 0, unless a guard excludes that") {
+  CHECK(rc::check([](const std::vector<int>& choices) {
+    Tape tape(choices);
+    constexpr int kSymbols = 2;
+    const std::int64_t lo = tape.next(4) - 2;
+    const std::int64_t hi = lo + 4;
+    Tree divisor = polynomial(tape, kSymbols);
+    if (tape.next(3) == 0) divisor = {'%', 0, {std::move(divisor), {'n', 2 + tape.next(3)}}};
+    const Tree tree{tape.next(2) == 0 ? '/' : '%', 0, {polynomial(tape, kSymbols), std::move(divisor)}};
+    RC_LOG() << text_of(tree);
+    ShapeEnv env;
+    std::vector<SymInt> symbols;
+    Values hints;
+    for (int k = 0; k < kSymbols; ++k) {
+      hints.push_back(lo + tape.next(5));
+      symbols.push_back(env.symbol("s" + std::to_string(k), hints.back(), {lo, hi}));
+    }
+    const auto value = [](SymInt n, const Values& values) -> std::optional<std::int64_t> {
+      if (!n.is_symbolic()) return n.value();
+      try {
+        return sym::evaluate(n.node(),
+                             [&](sym::Expr v) { return std::optional(values[std::size_t(v->name[1] - '0')]); });
+      } catch (const ArgumentError&) {
+        return std::nullopt;
+      }
+    };
+    SymInt made;
+    try {
+      made = computed(tree, symbols);
+    } catch (const ArgumentError&) {
+      RC_ASSERT(!value_of(tree, hints));
+      return;
+    }
+    RC_CLASSIFY(!env.guards().empty(), "guarded");
+    for_each_values(Values(kSymbols, lo), Values(kSymbols, hi), [&](const Values& values) {
+      for (const ShapeEnv::Guard& guard : env.guards())
+        if (!holds(guard.condition.node(), values)) return;
+      RC_ASSERT(value(made, values) == value_of(tree, values));
+    });
+  }));
+}

@@ -3,6 +3,7 @@
 
 #include <thread>
 
+#include "api/captured/plan_table.hpp"
 #include "oriel/debug.hpp"
 #include "oriel/function.hpp"
 #include "oriel/oriel.hpp"
@@ -266,4 +267,29 @@ TEST_CASE("threads that meet new sizes share plans") {
   for (std::thread& thread : threads) thread.join();
   CHECK(wrong == 0);
   CHECK(f.entries()[0].scheduled < f.entries()[0].sizes);
+}
+
+TEST_CASE("the plans of many sets of sizes are counted, and bounded by bytes") {
+  const auto f =
+      function([](Tensor x) { return sum(softmax(matmul(x, x.transpose()), 1)) + x; }, {.dynamic = Dynamic::yes});
+  f(numbers({2, 3}));
+  const std::int64_t one = f.entries()[0].plan_bytes;
+  CHECK(one > 1000);
+  for (std::int64_t n = 4; n < 20; ++n) f(numbers({n, 3}));
+  CHECK(f.entries()[0].plan_bytes > 10 * one);
+  CHECK(f.explain().find("17 sets met") != std::string::npos);
+
+  constexpr std::size_t kWords = 1 << 20;  // of a key: 8 MiB a plan
+  api::PlanTable table;
+  for (std::int64_t n = 0; n < 20; ++n) {
+    const auto schedule = std::make_shared<runtime::CompiledSchedule>();
+    schedule->key_words.resize(kWords);
+    const auto plan = std::make_shared<api::CapturedPlan>();
+    plan->launches =
+        std::make_unique<runtime::LaunchList>(schedule, std::vector<graph::Scalar>(), std::span<const Site>());
+    CHECK(table.add({&n, 1}, plan) == plan);
+    CHECK((table.find({&n, 1}) != nullptr) == (n < 7));
+  }
+  CHECK(table.size() == 7);
+  CHECK(table.bytes() <= api::PlanTable::kMostBytes);
 }

@@ -113,3 +113,19 @@ TEST_CASE("each context has entries of its own, and an ended one serves no call"
   CHECK(f(Tensor::of<float>({1, 2})).to_vector<float>() == std::vector<float>{3, 5});
   CHECK(f.entries().size() == 2);
 }
+
+TEST_CASE("entries of ended contexts make room for others") {
+  const auto f = oriel::function([](Tensor x) { return x * 2; }, {.limit = 2, .strict = true});
+  const Tensor own = Tensor::of<float>({1, 2});
+  CHECK(f(own).to_vector<float>() == std::vector<float>{2, 4});
+  for (int round = 0; round < 10; ++round) {
+    const Context context({.threads = 1});
+    const ContextScope scope(context);
+    CHECK(f(Tensor::of<float>({3, 4})).to_vector<float>() == std::vector<float>{6, 8});
+    CHECK(f(Tensor::of<float>({4, 4})).to_vector<float>() == std::vector<float>{8, 8});
+  }
+  CHECK(f(own).to_vector<float>() == std::vector<float>{2, 4});
+  CHECK(f.counts().traces == 11);
+  CHECK(f.counts().hits == 11);
+  CHECK(f.entries().size() == 2);
+}

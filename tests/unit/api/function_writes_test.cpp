@@ -142,3 +142,17 @@ TEST_CASE("a device that fails leaves arguments and entries as they were") {
   CHECK(values(f(w)) == Floats{4, 6, 8});
   CHECK(f.counts().traces == 1);
 }
+
+TEST_CASE("a result that names an element twice cannot be written, as without capture") {
+  const auto grown = [](Tensor x) { return (x + 1).unsqueeze(0).expand({3, x.size(0)}); };
+  for (const Dynamic dynamic : {Dynamic::no, Dynamic::yes}) {
+    const auto f = oriel::function(grown, {.dynamic = dynamic});
+    const Tensor x = Tensor::of<float>({1, 2});
+    Tensor plain = grown(x);
+    Tensor got = f(x);
+    CHECK(got.strides() == plain.strides());
+    CHECK(got.to_vector<float>() == std::vector<float>{2, 3, 2, 3, 2, 3});
+    CHECK_THROWS_AS(plain.assign(1), ShapeError);
+    CHECK_THROWS_AS(got.assign(1), ShapeError);
+  }
+}

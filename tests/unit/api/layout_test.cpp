@@ -194,3 +194,16 @@ TEST_CASE("layouts are those of a program that does each operation at once") {
     for (const Value& x : programs.values()) REQUIRE(x.tensor.strides() == x.layout.strides);
   }
 }
+
+TEST_CASE("views of a tensor that was set to a number have its strides") {
+  const Tensor b = full({4, 2}, 3.0F).realize();
+  Tensor a = b * 1;
+  a.assign(7);
+  CHECK(a.strides() == Ints{2, 1});
+  CHECK(a.select(1, 1).strides() == Ints{2});
+  CHECK(a.transpose().strides() == Ints{1, 2});
+  CHECK_THROWS_AS(a.transpose().view({8}), ShapeError);
+  a.realize();
+  CHECK(a.select(1, 1).strides() == Ints{2});
+  CHECK(a.select(1, 1).to_vector<float>() == std::vector<float>(4, 7));
+}

@@ -21,10 +21,14 @@
 
 #include "base/subprocess.hpp"
 #include "oriel/oriel.hpp"
+#include "support/saved_file.hpp"
 #include "support/temporary_folder.hpp"
 
 using namespace oriel;
+using oriel::test::crc64;
 using oriel::test::file_text;
+using oriel::test::kBodyAt;
+using oriel::test::sealed;
 using oriel::test::TemporaryFolder;
 
 namespace {
@@ -76,26 +80,6 @@ bool has(const std::string& text, const std::string& part) {
 void write_file(const std::string& path, const std::string& bytes) {
   std::ofstream(path, std::ios::binary | std::ios::trunc)
       .write(bytes.data(), static_cast<std::streamsize>(bytes.size()));
-}
-
-constexpr std::size_t kChecksumAt = 15 + 4 + 8;
-constexpr std::size_t kBodyAt = kChecksumAt + 8;
-
-/// CRC-64 bit by bit.
-std::uint64_t crc64(std::string_view bytes) {
-  std::uint64_t crc = ~std::uint64_t{0};
-  for (const char byte : bytes) {
-    crc ^= static_cast<unsigned char>(byte);
-    for (int bit = 0; bit < 8; ++bit) crc = crc >> 1 ^ (crc & 1 ? 0xc96c5795d7870f42 : 0);
-  }
-  return ~crc;
-}
-
-/// The file's bytes with a checksum that is right.
-std::string sealed(std::string bytes) {
-  const std::uint64_t crc = crc64(bytes.substr(0, kChecksumAt) + bytes.substr(kBodyAt));
-  for (std::size_t k = 0; k < 8; ++k) bytes[kChecksumAt + k] = static_cast<char>(crc >> 8 * k & 0xff);
-  return bytes;
 }
 
 }  // namespace
@@ -371,7 +355,7 @@ TEST_CASE("files that are none, or of another version") {
   std::string newer = bytes;
   ++newer[15];
   write_file(path, sealed(newer));
-  has(load(), "is of version 3 of the format, and this library reads version 2");
+  has(load(), "is of version 4 of the format, and this library reads version 3");
   write_file(path, bytes + "x");
   has(load(), "goes on behind its end");
   std::string altered = bytes;
@@ -456,4 +440,98 @@ TEST_CASE("a file in which bits are changed is refused, or its checksum is right
     write_file(path, sealed(flipped));
     try_file(path);
   }
+}
+
+TEST_CASE("sizes among the results are saved") {
+  const TemporaryFolder folder;
+  const std::string path = folder / "sizes";
+  using Sizes = std::tuple<Tensor, SymInt, SymBool, Shape>;
+  const auto f = oriel::function(
+      [](Tensor x) {
+        return Sizes(x * 2, x.size(0) * 3 + 1, x.size(0) % 3 == 0, {x.size(0) / 2, 7});
+      },
+      {.dynamic = Dynamic::yes});
+  f(counting({5}));
+  f.save(path);
+  const auto g = load_function<Sizes(Tensor)>(path);
+  for (const int n : {5, 6, 9}) {
+    const auto [x, count, divides, shape] = g(counting({n}));
+    CHECK(x.size(0) == n);
+    CHECK(to_string(count) == std::to_string(3 * n + 1));
+    CHECK(to_string(divides) == (n % 3 == 0 ? "true" : "false"));
+    CHECK(to_string(shape) == to_string(Shape{n / 2, 7}));
+  }
+  has(error_of([&] { load_function<std::tuple<Tensor, int, bool, Shape>(Tensor)>(path); }),
+      "the file's result has other parts than its type states");
+}
+
+TEST_CASE("names of a file do not act on a terminal") {
+  const TemporaryFolder folder;
+  const std::string path = folder / "names";
+  const auto f =
+      oriel::function([](Tensor xyz, int) { return xyz + 1; }, {.dynamic = Dynamic::yes, .names = {"xyz", "abc"}});
+  f(counting({5}), 3);
+  f.save(path);
+  std::string bytes = file_text(path);
+  for (const std::string name : {"xyz", "abc", "saved_function_test.cpp"}) {
+    for (std::size_t at = 0; (at = bytes.find(name, at)) != std::string::npos; ++at) {
+      bytes[at] = '\x1b';
+      bytes[at + 1] = '\n';
+    }
+  }
+  write_file(path, sealed(bytes));
+  const auto g = load_function<Tensor(Tensor, int)>(path);
+  CHECK(g(counting({6}), 3).size(0) == 6);
+  std::string all = g.explain();
+  for (char& c : all)
+    if (c == '\n') c = ' ';
+  for (const FunctionEntry& entry : g.entries())
+    for (const auto* list : {&entry.inputs, &entry.guards, &entry.symbols, &entry.origins, &entry.decisions})
+      for (const std::string& line : *list) all += line;
+  has(all, "\\x1b\\x0az");
+  for (const char c : all) CHECK(static_cast<unsigned char>(c) >= 0x20);
+  const std::string refused = error_of([&] { g(counting({6}), 4); });
+  has(refused, "\\x1b\\x0ac");
+  CHECK(refused.find('\x1b') == std::string::npos);
+}
+
+TEST_CASE("each movement of a forged view is checked") {
+  const TemporaryFolder folder;
+  const std::string path = folder / "views";
+  const auto f = oriel::function([](Tensor x) { return x + 1; }, {.dynamic = Dynamic::no});
+  const Tensor base = counting({6, 5});
+  f(base.slice({{1, 4}}).transpose().slice({{2, 5}}));
+  f.save(path);
+  const std::string bytes = file_text(path);
+  const auto range = [](std::int64_t lo, std::int64_t hi) {
+    std::string text(18, '\0');
+    std::memcpy(text.data() + 1, &lo, sizeof lo);
+    std::memcpy(text.data() + 10, &hi, sizeof hi);
+    return text;
+  };
+  const std::size_t at = bytes.find(range(1, 4));  // of the first movement
+  REQUIRE(at != std::string::npos);
+  for (const std::int64_t lo : {std::int64_t{-4000000}, std::int64_t{-1}, std::int64_t{4}, std::int64_t{1} << 40}) {
+    std::string forged = bytes;
+    forged.replace(at, 18, range(lo, lo + 3));
+    write_file(path, sealed(forged));
+    has(error_of([&] { load_function<Tensor(Tensor)>(path); }), "a graph that was loaded from a file is damaged");
+  }
+}
+
+TEST_CASE("a pipe without end is refused") {
+  const TemporaryFolder folder;
+  const auto f = oriel::function([](Tensor x) { return x + 1; });
+  f(counting({3}));
+  f.save(folder / "f");
+  std::string header = file_text(folder / "f").substr(0, kBodyAt);
+  const std::uint64_t endless = std::uint64_t{1} << 62;
+  std::memcpy(header.data() + 19, &endless, sizeof endless);
+  int ends[2] = {};
+  REQUIRE(pipe(ends) == 0);
+  REQUIRE(write(ends[1], header.data(), header.size()) == static_cast<ssize_t>(header.size()));
+  has(error_of([&] { load_function<Tensor(Tensor)>("/proc/self/fd/" + std::to_string(ends[0])); }),
+      "states 4611686018427387904 bytes of entries, and there can be no more than");
+  close(ends[0]);
+  close(ends[1]);
 }

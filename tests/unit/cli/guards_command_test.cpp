@@ -54,6 +54,38 @@ TEST_CASE("the text form shows answers, guards and what was learnt") {
         "s1: 4..7, hint 4\n");
 }
 
+TEST_CASE("a divisor that may be 0 is not, or the text has no value") {
+  CHECK(run({"s0=3:0.. | s0 // s0 == 1"}).out ==
+        "s0 // s0 == 1  True\n"
+        "guard: s0 != 0\n"
+        "s0: 1.., hint 3\n");
+  for (const std::string text : {"s1=8 | int -1 // (s1 % 2)", "s0=0:0.. | int s0 // s0", "s0=0:0.. | 0 % s0 == 0",
+                                 "s0=0:0.. | int 2*s0 // s0", "s0=4:0.. | int (s0*s0 - 4*s0) // (s0 - 4)"}) {
+    const test::Outcome ran = run({text});
+    CAPTURE(text);
+    CHECK(ran.status == 1);
+    CHECK(ran.err.find("the divisor must not be 0") != std::string::npos);
+  }
+  // Where the other side decides, the quotient is not asked for.
+  CHECK(run({"s0=0:0.. | s0 == 0 or s0 // s0 == 2"}).status == 0);
+  // A quotient that stays has no value by itself.
+  CHECK(run({"s0=3:0.. | 7 // s0 == 2"}).out.find("s0 != 0") == std::string::npos);
+}
+
+TEST_CASE("the least 64-bit number has no opposite") {
+  for (const std::string text :
+       {"-9223372036854775808 == s0", "s0 != -9223372036854775808", "-9223372036854775808 - s0 != 0",
+        "-9223372036854775808*s0 // -s0 == 0", "-9223372036854775808*s0 % -s0 == 0",
+        "(-9223372036854775808*s0*s1) // (-1*s0) < 0", "-9223372036854775808*s0 == 9223372036854775807*s1",
+        "s0 % 5 == -9223372036854775808", "-9223372036854775808*s0 + s1 > 3", "s0 - 9223372036854775807 != 0"}) {
+    CAPTURE(text);
+    CHECK(run({"s0=8:-90..,s1=3:-9.. | " + text}).status <= 1);
+    CHECK(run({"s0=8,s1=3 | known " + text}).status <= 1);
+    CHECK(run({"u0,s0=8,s1=3 | expect u0 == s0 | " + text}).status <= 1);
+  }
+  CHECK(run({"s0=8 | -9223372036854775808 == s0"}).out.find("False") != std::string::npos);
+}
+
 TEST_CASE("symbols with ranges and without hints; statements") {
   const test::Outcome ran =
       run({"s=5:0..9,u0,k=0:-3.. | constrain u0 0 8 | expect u0 < s | or_false u0 == 3 | or_true u0 == 3 | "

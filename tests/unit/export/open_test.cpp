@@ -224,3 +224,25 @@ TEST_CASE("exports of open sizes write arguments to outputs, copy inputs, and ta
                   {std::get<0>(results), std::get<1>(results), std::get<2>(results), std::get<3>(results), y});
   }
 }
+
+TEST_CASE("views of one result are exported in its dtype, and names stay in their comments") {
+  const TemporaryFolder folder;
+  OpenProgram program(folder);
+  const auto f = function(
+      [](Tensor x) {
+        const Tensor m = sum(x, 1);
+        return std::tuple(m.unsqueeze(1), m, m.unsqueeze(0).unsqueeze(0));
+      },
+      {.dynamic = Dynamic::yes, .names = {"x\nint injected = 1;"}});
+  f(ramp({5, 4}, 0.5));
+  const ExportedFunction files = f.export_cpp(folder.path(), {.name = "sums"});
+  for (const ExportedArgument& output : files.outputs) CHECK(output.dtype == DType::float32);
+  CHECK(file_text(files.header).find("\nint injected") == std::string::npos);
+  CHECK(file_text(files.source).find("\nint injected") == std::string::npos);
+  const std::size_t number = program.add("sums", files);
+  const Tensor x = ramp({7, 3}, 0.5);
+  const std::size_t run = program.add_run(number, {7, 3}, {x});
+  program.build_and_run();
+  const auto [column, row, deep] = f(x);
+  program.check(number, run, {column, row, deep});
+}

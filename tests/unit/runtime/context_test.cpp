@@ -175,6 +175,28 @@ TEST_CASE("tensors of an ended context can be read, but not computed with") {
   CHECK(next.number() > number);
 }
 
+TEST_CASE("views of tensors of an ended context can be read") {
+  std::vector<Tensor> views;
+  Tensor columns;
+  Tensor pending;
+  {
+    const Context context;
+    const ContextScope scope(context);
+    const Tensor x = iota({4, 3}).to(DType::float32).realize();
+    views = {x.select(1, 1), x.transpose(), x.slice({{1, 3}}).flip(1), x.reshape({2, 6}).select(0, 1)};
+    columns = x.transpose().to(DType::int32).realize();
+    pending = (x + 1.0F).transpose();
+  }
+  CHECK(views[0].to_vector<float>() == std::vector<float>{1, 4, 7, 10});
+  CHECK(views[1].to_vector<float>() == std::vector<float>{0, 3, 6, 9, 1, 4, 7, 10, 2, 5, 8, 11});
+  CHECK(views[2].to_vector<float>() == std::vector<float>{5, 4, 3, 8, 7, 6});
+  CHECK(views[3].to_vector<float>() == std::vector<float>{6, 7, 8, 9, 10, 11});
+  CHECK(views[0].select(0, 2).item<float>() == 7);
+  CHECK(columns.to_vector<int>() == std::vector<int>{0, 3, 6, 9, 1, 4, 7, 10, 2, 5, 8, 11});
+  CHECK(columns.select(0, 1).to_vector<int>() == std::vector<int>{1, 4, 7, 10});
+  CHECK_THROWS_AS(pending.to_vector<float>(), DeviceError);
+}
+
 TEST_CASE("threads with a context each, and copies between them") {
   const Tensor shared = iota({500}).to(DType::float32).realize();
   const double want = sum(shared * 2.0F).item<float>();

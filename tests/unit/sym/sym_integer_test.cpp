@@ -115,3 +115,36 @@ TEST_CASE("shapes of symbols: count, text and hash need no guard; equality does"
   CHECK(shape == Shape{2, 3, 2});
   CHECK(test::guard_texts(env) == test::Strings{"s == 2"});
 }
+
+TEST_CASE("an expression knows whether its environment has ended") {
+  SymInt n;
+  SymBool condition;
+  Shape shape;
+  {
+    ShapeEnv env;
+    const SymInt s = env.symbol("s", 5);
+    n = s * 2;
+    condition = s > 3;
+    shape = {s, 4};
+    ShapeEnv moved = std::move(env);
+    CHECK(to_string(n) == "2*s");
+  }
+  const auto ended = doctest::Contains("the environment of the size has ended");
+  CHECK(n.is_symbolic());
+  CHECK_THROWS_WITH_AS(n.value(), ended, ArgumentError);
+  CHECK_THROWS_WITH_AS(n + 1, ended, ArgumentError);
+  CHECK_THROWS_WITH_AS(1 % n, ended, ArgumentError);
+  CHECK_THROWS_WITH_AS(n == 3, ended, ArgumentError);
+  CHECK_THROWS_WITH_AS(to_string(n), ended, ArgumentError);
+  CHECK_THROWS_WITH_AS(sym_max(n, 3), ended, ArgumentError);
+  CHECK_THROWS_WITH_AS(static_cast<void>(bool(condition)), ended, ArgumentError);
+  CHECK_THROWS_WITH_AS(condition & (n == n), ended, ArgumentError);
+  CHECK_THROWS_WITH_AS(numel(shape), ended, ArgumentError);
+  static_cast<void>(std::hash<SymInt>()(n));
+  // Another environment, even one at the same place in memory, is not taken for the old one.
+  for (int k = 0; k < 100; ++k) {
+    ShapeEnv other;
+    CHECK(to_string(other.symbol("t", 7) * 2) == "2*t");
+    CHECK_THROWS_AS(to_string(n), ArgumentError);
+  }
+}

@@ -141,6 +141,23 @@ TEST_CASE("a line may have symbols, and answers with the guards") {
   CHECK(answer(R"({"unbacked":["u0"],"base_shape":["u0"]})").find("u0") != std::string::npos);
 }
 
+TEST_CASE("an expression that is too long for a text is an error, and never cut") {
+  std::string symbols, sum;
+  for (int k = 0; k < 70; ++k) {
+    const std::string name = std::string(60, 'n') + std::to_string(k);
+    symbols += (k == 0 ? "\"" : ",\"") + name + R"(":{"hint":5,"lo":2})";
+    sum += (k == 0 ? "" : "+") + name;
+  }
+  const std::string most = "\"max(" + sum + ",700)\"";
+  const std::string product = "\"(" + sum + ")*max(" + sum + ",700)\"";
+  const auto line = [&](const std::string& shape) {
+    return answer(R"({"symbols":{)" + symbols + R"(},"base_shape":[)" + shape + R"(],"ops":[]})");
+  };
+  CHECK(line(product).find("\"shape\"") != std::string::npos);
+  const std::string refused = line("2," + product + "," + most + "," + most + "," + most);
+  CHECK(refused == R"({"error":"write: an expression takes more than 1048576 characters"})");
+}
+
 TEST_CASE("usage errors exit with 2 and the usage") {
   for (const auto& [arguments, message] : std::vector<std::pair<std::vector<std::string>, std::string>>{
            {{}, "oriel view: a program is missing\n"},

@@ -6,6 +6,7 @@
 #include "base/context.hpp"
 #include "base/device.hpp"
 #include "oriel/error.hpp"
+#include "oriel/tensor.hpp"
 
 namespace oriel {
 
@@ -21,5 +22,7 @@ void set_default_device(Device device) {
 }
 
 std::vector<Device> devices() { return backend::available_devices(); }
+
+void synchronize(Device device) { backend::backend_for(device).synchronize(); }
 
 }  // namespace oriel

@@ -4,6 +4,7 @@
 #include <numbers>
 
 #include "api/call.hpp"
+#include "graph/next_after.hpp"
 #include "oriel/error.hpp"
 #include "oriel/ops.hpp"
 
@@ -22,11 +23,35 @@ Tensor binary(Op op, std::string_view name, const Operand& a, const Operand& b, 
   return Access::tensor(graph::binary(op, std::move(x), std::move(y), call.origin()));
 }
 
-// b op a: a > b is computed as b < a, and a >= b as b <= a.
-Tensor mirrored(Op op, std::string_view name, const Operand& a, const Operand& b) {
-  const Call call(name, b);
-  auto [x, y] = call.meet(b, a);
-  return Access::tensor(graph::mirrored(graph::binary(op, std::move(x), std::move(y), call.origin())));
+// An integer and an unsigned one of 64 bits, which no dtype holds both: a negative number is less than the other,
+// whatever that is.
+Tensor compare_signs(const Call& call, Op op, const Tensor& a, const Tensor& b) {
+  const bool first = !is_unsigned(a.dtype());
+  const bool negative_gives = op == Op::Ne || (first && op != Op::Eq);
+  const NodePtr below = call.binary(Op::Lt, Access::node(first ? a : b), 0);
+  const auto bits = [&](const Tensor& x) { return call.cast(Access::node(x), DType::uint64); };
+  const NodePtr others = call.binary(op, bits(a), bits(b));
+  return Access::tensor(call.where(below, call.like(others, negative_gives ? 1 : 0), others));
+}
+
+// Integers of two dtypes are compared by their values, also where promotion would wrap a tensor without axes.
+// `swapped`: the program wrote b op' a, with > for < and >= for <=.
+Tensor compare_values(Op op, std::string_view name, const Operand& a, const Operand& b, bool swapped = false) {
+  const Call call(name, a);
+  const Tensor* const ta = Access::tensor(a);
+  const Tensor* const tb = Access::tensor(b);
+  std::pair<NodePtr, NodePtr> met;
+  if (ta == nullptr || tb == nullptr || !is_integer(ta->dtype()) || !is_integer(tb->dtype()) ||
+      ta->dtype() == tb->dtype()) {
+    met = call.meet(a, b);
+  } else {
+    const DType both = promote(ta->dtype(), tb->dtype());
+    if (!is_integer(both)) return compare_signs(call, op, *ta, *tb);
+    const auto widened = [&](const Tensor& x) { return Access::tensor(call.cast(Access::node(x), both)); };
+    met = call.meet(widened(*ta), widened(*tb));
+  }
+  NodePtr result = graph::binary(op, std::move(met.first), std::move(met.second), call.origin());
+  return Access::tensor(swapped ? graph::mirrored(std::move(result)) : std::move(result));
 }
 
 Tensor of_floats(Op op, std::string_view name, const Operand& x) {
@@ -60,29 +85,6 @@ Tensor composed(std::string_view name, const Operand& x, F&& f) {
   NodePtr node = call.node(x);
   const DType dtype = api::floating_dtype(node->dtype);
   return Access::tensor(call.cast(f(call, call.cast(std::move(node), api::wide_dtype(dtype))), dtype));
-}
-
-// On the bits, in the dtype itself: registers hold halves as float32. For positive x the next larger number has the
-// next larger bits; for negative x, the next smaller one has.
-NodePtr next_after(const Call& call, const NodePtr& x, const NodePtr& y) {
-  constexpr DType kBits[] = {DType::int16, DType::int32, DType::int64};
-  const DType bits = kBits[itemsize(x->dtype) / 4];
-  const auto number = [&](std::int64_t value) {
-    return graph::constant(graph::Scalar::of_int(bits, value), x->shape, x->device, call.origin());
-  };
-  const auto as_bits = [&](const NodePtr& value) { return graph::bitcast(value, bits, call.origin()); };
-  const NodePtr at = as_bits(x);
-  const NodePtr negative = call.binary(Op::Lt, at, number(0));
-  const NodePtr outwards = call.binary(Op::Eq, negative, call.binary(Op::Lt, y, x));
-  const NodePtr stepped = call.binary(Op::Add, at, call.where(outwards, number(1), number(-1)));
-  // From 0 the smallest number with the sign of y.
-  const std::int64_t lowest = graph::Scalar::of_int(bits, std::int64_t{1} << (8 * itemsize(bits) - 1)).i;
-  const NodePtr smallest = call.binary(Op::Add, call.binary(Op::And, as_bits(y), number(lowest)), number(1));
-  const NodePtr zero = call.binary(Op::Eq, call.binary(Op::Shl, at, number(1)), number(0));
-  NodePtr moved = graph::bitcast(call.where(zero, smallest, stepped), x->dtype, call.origin());
-  NodePtr result = call.where(call.binary(Op::Eq, x, y), y, std::move(moved));
-  const NodePtr unordered = call.binary(Op::Or, call.unary(Op::IsNan, x), call.unary(Op::IsNan, y));
-  return call.where(unordered, call.binary(Op::Add, x, y), std::move(result));
 }
 
 NodePtr sigmoid_of(const Call& call, const NodePtr& x) {
@@ -162,7 +164,7 @@ Tensor copysign(const Operand& x, const Operand& y) { return binary(Op::Copysign
 Tensor nextafter(const Operand& x, const Operand& y) {
   const Call call("nextafter", x);
   auto [from, to] = call.meet(x, y, true);
-  return Access::tensor(next_after(call, from, to));
+  return Access::tensor(graph::next_after(from, to, call.origin()));
 }
 Tensor minimum(const Operand& a, const Operand& b) { return binary(Op::Min, "minimum", a, b); }
 Tensor maximum(const Operand& a, const Operand& b) { return binary(Op::Max, "maximum", a, b); }
@@ -176,12 +178,12 @@ Tensor clamp(const Operand& x, const Operand& low, const Operand& high) {
   return Access::tensor(call.binary(Op::Min, std::move(below), std::move(hi)));
 }
 
-Tensor operator==(const Operand& a, const Operand& b) { return binary(Op::Eq, "equal", a, b); }
-Tensor operator!=(const Operand& a, const Operand& b) { return binary(Op::Ne, "not_equal", a, b); }
-Tensor operator<(const Operand& a, const Operand& b) { return binary(Op::Lt, "less", a, b); }
-Tensor operator<=(const Operand& a, const Operand& b) { return binary(Op::Le, "less_equal", a, b); }
-Tensor operator>(const Operand& a, const Operand& b) { return mirrored(Op::Lt, "greater", a, b); }
-Tensor operator>=(const Operand& a, const Operand& b) { return mirrored(Op::Le, "greater_equal", a, b); }
+Tensor operator==(const Operand& a, const Operand& b) { return compare_values(Op::Eq, "equal", a, b); }
+Tensor operator!=(const Operand& a, const Operand& b) { return compare_values(Op::Ne, "not_equal", a, b); }
+Tensor operator<(const Operand& a, const Operand& b) { return compare_values(Op::Lt, "less", a, b); }
+Tensor operator<=(const Operand& a, const Operand& b) { return compare_values(Op::Le, "less_equal", a, b); }
+Tensor operator>(const Operand& a, const Operand& b) { return compare_values(Op::Lt, "greater", b, a, true); }
+Tensor operator>=(const Operand& a, const Operand& b) { return compare_values(Op::Le, "greater_equal", b, a, true); }
 
 Tensor logical_and(const Operand& a, const Operand& b) { return logical(Op::And, "logical_and", a, b); }
 Tensor logical_or(const Operand& a, const Operand& b) { return logical(Op::Or, "logical_or", a, b); }

@@ -2,6 +2,8 @@
 
 #include <fmt/format.h>
 
+#include <optional>
+
 #include "api/call.hpp"
 #include "oriel/error.hpp"
 #include "sym/decide.hpp"
@@ -50,11 +52,41 @@ Tensor repeat(const Operand& x, const Ints& counts) {
 
 namespace {
 
+/// The format of what is joined from these pieces, by PyTorch's rule: that of all of them, else row-major.
+MemoryFormat common_format(std::span<const NodePtr> pieces) {
+  std::optional<MemoryFormat> common;
+  for (const NodePtr& piece : pieces) {
+    if (piece->layout_class == graph::LayoutClass::RowMajor) return MemoryFormat::contiguous;
+    const MemoryFormat format = Access::layout(*piece).suggest_memory_format();
+    if (common.value_or(format) != format) return MemoryFormat::contiguous;
+    common = format;
+  }
+  return common.value_or(MemoryFormat::contiguous);
+}
+
+NodePtr in_format(const Call& call, NodePtr node, MemoryFormat format) {
+  if (format == MemoryFormat::contiguous && node->layout_class == graph::LayoutClass::RowMajor) return node;
+  return graph::format(std::move(node), format, call.origin());
+}
+
+/// The format of a rolled tensor, which PyTorch joins from two parts of x. One without elements is row-major.
+MemoryFormat rolled_format(const Call& call, const NodePtr& x, std::size_t d, SymInt start) {
+  if (x->layout_class == graph::LayoutClass::RowMajor) return MemoryFormat::contiguous;
+  Ranges front = whole(x->shape);
+  Ranges back = front;
+  back[d] = {0, start};
+  front[d] = {start, x->shape[d]};
+  const NodePtr parts[] = {call.shrink(x, front), call.shrink(x, back)};
+  return common_format(parts);
+}
+
 NodePtr rolled(const Call& call, NodePtr node, std::size_t d, SymInt shift) {
   const SymInt n = node->shape[d];
-  if (n == 0 || shift % n == 0) return node;
+  if (n == 0) return node;
+  if (shift % n == 0) return in_format(call, std::move(node), MemoryFormat::contiguous);
   // Two copies in a row, and a window of n elements that begins at the first element of the result.
   const SymInt start = n - shift % n;
+  const MemoryFormat format = rolled_format(call, node, d, start);
   const Shape shape = node->shape;
   Shape twice = shape;
   twice.insert(twice.begin() + static_cast<std::ptrdiff_t>(d), SymInt(1));
@@ -73,7 +105,7 @@ NodePtr rolled(const Call& call, NodePtr node, std::size_t d, SymInt shift) {
   node = call.reshape(std::move(node), joined);
   Ranges window = whole(joined);
   window[d] = {start, start + n};
-  return call.shrink(std::move(node), window);
+  return in_format(call, call.shrink(std::move(node), window), format);
 }
 
 }  // namespace
@@ -163,7 +195,8 @@ Tensor concat(std::span<const Tensor> tensors, std::int64_t axis, Site site) {
   }
   std::vector<NodePtr> nodes;
   for (const Tensor& t : tensors) nodes.push_back(call.cast(Access::node(t), dtype));
-  return Access::tensor(joined(call, nodes, d));
+  const MemoryFormat format = common_format(nodes);
+  return Access::tensor(in_format(call, joined(call, nodes, d), format));
 }
 
 Tensor concat(std::initializer_list<Tensor> tensors, std::int64_t axis, Site site) {
@@ -186,8 +219,17 @@ Tensor stack(std::span<const Tensor> tensors, std::int64_t axis, Site site) {
   Shape shape = first;
   shape.insert(shape.begin() + static_cast<std::ptrdiff_t>(d), SymInt(1));
   std::vector<NodePtr> nodes;
-  for (const Tensor& t : tensors) nodes.push_back(call.reshape(call.cast(Access::node(t), dtype), shape));
-  return Access::tensor(joined(call, nodes, d));
+  for (const Tensor& t : tensors) nodes.push_back(call.cast(Access::node(t), dtype));
+  const MemoryFormat format = d < first.size() ? common_format(nodes) : MemoryFormat::contiguous;
+  for (NodePtr& node : nodes) node = call.reshape(std::move(node), shape);
+  NodePtr result = joined(call, nodes, d);
+  if (format == MemoryFormat::contiguous) return Access::tensor(in_format(call, std::move(result), format));
+  // PyTorch joins along axis d, and splits this axis in two.
+  Shape whole_axis = first;
+  whole_axis[d] *= tensors.size();
+  Ints strides = Layout::of(whole_axis, format).strides;
+  strides.insert(strides.begin() + static_cast<std::ptrdiff_t>(d), strides[d] * first[d]);
+  return Access::tensor(graph::format(std::move(result), strides, call.origin()));
 }
 
 Tensor stack(std::initializer_list<Tensor> tensors, std::int64_t axis, Site site) {

@@ -198,12 +198,24 @@ Tensor argmin(const Operand& x, const Axes& axes, bool keepdim) {
   return arg_extreme(Op::ReduceMin, "argmin", x, axes, keepdim);
 }
 
+namespace {
+
+// log(sum(exp(x))). The numbers that are 0 add 1 each. The first 1 is left to log1p: added to a small rest, it would
+// leave nothing of it.
+NodePtr log_of_powers(Reduced& r, const NodePtr& x) {
+  const NodePtr zero = r.call.binary(Op::Eq, x, 0);
+  const NodePtr rest = r.reduce(Op::Sum, r.call.where(zero, r.call.like(x, 0), r.call.unary(Op::Exp, x)));
+  const NodePtr ones = r.reduce(Op::Sum, r.call.cast(zero, x->dtype));
+  return r.call.unary(Op::Log1p, r.call.binary(Op::Add, r.call.binary(Op::Sub, ones, 1), rest));
+}
+
+}  // namespace
+
 Tensor logsumexp(const Operand& x, const Axes& axes, bool keepdim) {
   Reduced r("logsumexp", x, axes, keepdim);
   r.compose();
   const NodePtr peak = finite_peak(r);
-  NodePtr total = r.reduce(Op::Sum, r.call.unary(Op::Exp, r.call.binary(Op::Sub, r.source, peak)));
-  return r.finish(r.call.binary(Op::Add, r.call.unary(Op::Log, std::move(total)), peak));
+  return r.finish(r.call.binary(Op::Add, log_of_powers(r, r.call.binary(Op::Sub, r.source, peak)), peak));
 }
 
 Tensor softmax(const Operand& x, const Axes& axes) {

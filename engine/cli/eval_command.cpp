@@ -30,7 +30,7 @@ Runs a definition (the last one, unless --def names another) on files.
   oriel eval -e 'def neg(uint8(H, W) X) -> (uint8(H, W) Y) { Y(i, j) = uint8(255 - X(i, j)) }' \
       --in X=photo.pgm --out Y=negative.png
 
-  --in NAME=FILE    a parameter: an .npy file, or a PGM, PPM or PNG image, which is uint8 (uint16 if it has more bits)
+  --in NAME=FILE    a parameter: an .npy file, or a PBM, PGM, PPM or PNG image, which is uint8 (uint16 if it has more bits)
   --set NAME=NUMBER a parameter without dimensions; or a size variable, which must then have this value
   --out NAME=FILE   a result; the extension selects .npy, .png, .pgm or .ppm. Without --out, results are printed
   --device D        eigen (the default), or another device from the list of `oriel devices`

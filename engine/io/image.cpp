@@ -18,7 +18,7 @@ namespace {
 // Twice kMaxPixelBytes, because plain text is longer than its pixels.
 constexpr std::size_t kMaxFileBytes = std::size_t{2} << 30;
 constexpr std::size_t kStartBytes = 8;
-// The longest header of a PGM or PPM file; comments can make it long.
+// The longest header of a PBM, PGM or PPM file; comments can make it long.
 constexpr std::size_t kMaxPnmHeader = std::size_t{1} << 20;
 /// Bytes read at a time, so that a forged header cannot make us allocate more memory than the file fills.
 constexpr std::size_t kReadAtOnce = std::size_t{16} << 20;
@@ -48,8 +48,8 @@ Pixels decode(const std::string& path) {
   const bool pnm = is_pnm(bytes);
   if (!pnm && !is_png(bytes)) {
     refuse(path, bytes.empty()
-                     ? "the file is empty; PGM, PPM (P2, P3, P5, P6) and PNG files are read"
-                     : "neither PGM nor PPM (P2, P3, P5, P6) nor PNG by its first bytes; convert it to one of these");
+                     ? "the file is empty; PBM, PGM, PPM (P1 to P6) and PNG files are read"
+                     : "neither PBM, PGM nor PPM (P1 to P6) nor PNG by its first bytes; convert it to one of these");
   }
   if (!pnm) {
     if (!file.size()) file.read(bytes, kPngStart - bytes.size());

@@ -2,6 +2,7 @@
 
 #include <fmt/format.h>
 
+#include <algorithm>
 #include <array>
 #include <charconv>
 #include <optional>
@@ -63,8 +64,11 @@ class HeaderReader {
     constexpr std::size_t kMost = 40;
     return base::escaped(word.substr(0, kMost)) + (word.size() > kMost ? "..." : "");
   }
+  /// White space, and comments from # to the end of the line.
   void skip() {
-    while (at_ < text_.size() && (text_[at_] == ' ' || text_[at_] == '\n' || text_[at_] == '\t')) ++at_;
+    constexpr std::string_view kSpace = " \t\n\r\f";
+    while (at_ < text_.size() && (text_[at_] == '#' || kSpace.find(text_[at_]) != std::string_view::npos))
+      at_ = text_[at_] == '#' ? std::min(text_.find('\n', at_), text_.size()) : at_ + 1;
   }
   char look() {
     skip();
@@ -92,14 +96,14 @@ class HeaderReader {
   DType dtype() {
     if (look() == '[') fail("the elements are records; save one field at a time");
     const std::string_view code = quoted();
-    const char order = code.empty() ? '\0' : code[0];
-    const std::string_view kind = code.substr(std::min<std::size_t>(1, code.size()));
+    const bool ordered = std::string_view("<>=|").find(code.substr(0, 1)) != std::string_view::npos && !code.empty();
+    const std::string_view kind = code.substr(ordered ? 1 : 0);
     for (const Kind& known : kKinds) {
       if (known.code != kind) continue;
-      if (order == '>') {
+      if (code[0] == '>' && itemsize(known.dtype) > 1) {
         fail(fmt::format("elements are big-endian ('{}'); save x.astype('<{}')", code, kind));
       }
-      if (order == '<' || order == '=' || (order == '|' && kind[1] == '1')) return known.dtype;
+      return known.dtype;
     }
     fail(fmt::format("elements of '{}' have no dtype here; bool, integers, float16, float32 and float64 are read",
                      shown(code)));

@@ -48,7 +48,7 @@ void check_size(const std::string& path, const Format& format);
 // The decoders and encoders of the formats. `path` is for messages. Invalid bytes are IoErrors.
 
 bool is_pnm(ByteSpan start) noexcept;
-/// How many bytes of a PGM or PPM file to read, header included.
+/// How many bytes of a PBM, PGM or PPM file to read, header included.
 struct PnmBytes {
   std::size_t most = 0;
   bool exact = false;  // raw samples: bytes after them belong to another image

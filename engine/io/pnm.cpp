@@ -1,4 +1,4 @@
-// PGM and PPM, plain and raw: http://netpbm.sourceforge.net/doc/pgm.html and ppm.html.
+// PBM, PGM and PPM, plain and raw: http://netpbm.sourceforge.net/doc/pbm.html, pgm.html and ppm.html.
 #include <fmt/format.h>
 
 #include <cstring>
@@ -26,7 +26,7 @@ class PnmReader {
     const Format format = header();
     if (cut_) return {};
     check_space();
-    if (!plain()) return PnmBytes{place_ + 1 + format.total_bytes(), true};
+    if (!plain()) return PnmBytes{place_ + 1 + raw_bytes(format), true};
     const std::size_t samples = format.total_bytes() / static_cast<std::size_t>(format.sample_bytes);
     return PnmBytes{place_ + kPlainSample * samples + kPlainComments, false};
   }
@@ -41,7 +41,9 @@ class PnmReader {
     Pixels pixels(format);
     const std::size_t count = format.total_bytes() / static_cast<std::size_t>(format.sample_bytes);
     unsigned char* to = pixels.data.get();
-    if (!plain && most_ == 255) {
+    if (bitmap()) {
+      for (std::size_t i = 0; i < count; ++i) to[i] = (plain ? plain_bit(i, count) : raw_bit(format, i)) ? 0 : 255;
+    } else if (!plain && most_ == 255) {
       std::memcpy(to, file_.data() + place_, count);
     } else {
       for (std::size_t i = 0; i < count; ++i) {
@@ -67,6 +69,12 @@ class PnmReader {
   static constexpr std::size_t kPlainComments = std::size_t{1} << 20;
 
   bool plain() const { return file_[1] < '4'; }
+  bool bitmap() const { return file_[1] == '1' || file_[1] == '4'; }
+  /// Rows of a bitmap are packed, eight pixels to a byte.
+  std::size_t raw_bytes(const Format& format) const {
+    if (!bitmap()) return format.total_bytes();
+    return static_cast<std::size_t>(format.height) * ((static_cast<std::size_t>(format.width) + 7) / 8);
+  }
 
   Format header() {
     const unsigned char kind = file_[1];
@@ -75,7 +83,7 @@ class PnmReader {
     format.channels = kind == '3' || kind == '6' ? 3 : 1;
     format.width = header_number("width", kMaxExtent);
     format.height = header_number("height", kMaxExtent);
-    most_ = header_number("maximum", kMaxSample);
+    most_ = bitmap() ? 1 : header_number("maximum", kMaxSample);
     format.sample_bytes = most_ > 255 ? 2 : 1;
     full_ = most_ > 255 ? 65535 : 255;
     if (!cut_) check_size(path_, format);
@@ -84,7 +92,8 @@ class PnmReader {
 
   void check_space() const {
     if (plain() || (place_ < file_.size() && is_space(file_[place_]))) return;
-    refuse(path_, "one white-space byte must follow the maximum in the header");
+    refuse(path_,
+           fmt::format("one white-space byte must follow the {} in the header", bitmap() ? "height" : "maximum"));
   }
 
   // Skips white space, and comments from # to the end of the line.
@@ -126,10 +135,10 @@ class PnmReader {
   }
 
   // Checks the file's length before any memory is allocated, so that a forged header costs nothing. A plain sample
-  // needs at least a digit and a space.
+  // needs at least a digit and a space; that of a bitmap, a digit.
   void check_length(const Format& format, bool plain) {
-    const std::size_t needed =
-        plain ? 2 * format.total_bytes() / static_cast<std::size_t>(format.sample_bytes) - 1 : format.total_bytes();
+    const std::size_t samples = format.total_bytes() / static_cast<std::size_t>(format.sample_bytes);
+    const std::size_t needed = !plain ? raw_bytes(format) : bitmap() ? samples : 2 * samples - 1;
     const std::size_t there = file_.size() - place_;
     if (there < needed) {
       refuse(
@@ -147,12 +156,34 @@ class PnmReader {
     return high * 256 + low;
   }
 
-  std::int64_t plain_sample(std::size_t i, std::size_t count) {
+  bool raw_bit(const Format& format, std::size_t i) const {
+    const auto width = static_cast<std::size_t>(format.width);
+    const std::size_t column = i % width;
+    const unsigned byte = file_[place_ + i / width * ((width + 7) / 8) + column / 8];
+    return (byte >> (7 - column % 8) & 1U) != 0;
+  }
+
+  // Digits of a plain bitmap need no white space between them.
+  bool plain_bit(std::size_t i, std::size_t count) {
+    find_sample(i, count);
+    const unsigned char digit = file_[place_];
+    if (digit != '0' && digit != '1') {
+      refuse(path_, fmt::format("byte {} is no pixel of a bitmap; these are the digits 0 and 1", place_));
+    }
+    ++place_;
+    return digit == '1';
+  }
+
+  void find_sample(std::size_t i, std::size_t count) {
     skip_space();
     if (place_ >= file_.size()) {
       refuse(path_,
              fmt::format("cut short: the header promises {} samples and {} are there; get the whole file", count, i));
     }
+  }
+
+  std::int64_t plain_sample(std::size_t i, std::size_t count) {
+    find_sample(i, count);
     const std::int64_t value = number(kMaxSample);
     if (value < 0) {
       refuse(path_,
@@ -182,8 +213,7 @@ class PnmReader {
 }  // namespace
 
 bool is_pnm(ByteSpan start) noexcept {
-  return start.size() >= 2 && start[0] == 'P' &&
-         (start[1] == '2' || start[1] == '3' || start[1] == '5' || start[1] == '6');
+  return start.size() >= 2 && start[0] == 'P' && start[1] >= '1' && start[1] <= '6';
 }
 
 std::optional<PnmBytes> pnm_file_bytes(ByteSpan start, const std::string& path) {

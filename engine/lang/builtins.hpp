@@ -16,7 +16,7 @@ namespace oriel::lang {
   X(asin, 1) X(acos, 1) X(atan, 1) X(sinh, 1) X(cosh, 1) X(tanh, 1) X(asinh, 1) X(acosh, 1) X(atanh, 1) \
   X(erf, 1) X(erfc, 1) X(floor, 1) X(ceil, 1) X(rint, 1) X(round, 1) X(trunc, 1) X(fabs, 1) \
   X(fmin, 2) X(fmax, 2) X(pow, 2) X(atan2, 2) X(fmod, 2) X(remainder, 2) X(hypot, 2) X(copysign, 2) X(fdim, 2) \
-  X(fdivide, 2) X(fma, 3)
+  X(nextafter, 2) X(fdivide, 2) X(fma, 3)
 // clang-format on
 
 enum class Builtin : std::uint8_t {

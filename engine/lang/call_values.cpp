@@ -2,6 +2,7 @@
 
 #include <numbers>
 
+#include "graph/next_after.hpp"
 #include "oriel/error.hpp"
 
 namespace oriel::lang {
@@ -122,6 +123,8 @@ NodePtr compute(Builtin function, std::span<const NodePtr> x, const graph::Origi
       return c.of(Op::Hypot, a, b);
     case Builtin::copysign_:
       return c.of(Op::Copysign, a, b);
+    case Builtin::nextafter_:
+      return graph::next_after(a, b, origin);
     case Builtin::fdim_:
       return c.of(Op::Max, c.of(Op::Sub, a, b), 0.0);
     case Builtin::fdivide_:

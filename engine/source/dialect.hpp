@@ -52,6 +52,8 @@ class ItemDialect : public Dialect {
   virtual std::string kernel(const KernelHead& head, const std::string& body) const = 0;
   /// The qualifiers at the beginning of a helper function.
   virtual std::string function_prefix() const = 0;
+  /// The same for a function that is called and not inlined.
+  virtual std::string called_function_prefix() const = 0;
   virtual std::string restricted() const = 0;
 
   /// "__global const float*".

@@ -9,7 +9,7 @@ namespace oriel {
 
 /// Reads an image: shape (height, width) for grey and (height, width, 3) for colour. A PNG with transparency has alpha
 /// as its last channel, so it has 2 or 4 channels. The dtype is uint8 if the file has at most 8 bits per sample, else
-/// uint16; samples of fewer bits are scaled so that white is 255 or 65535. The formats are PGM and PPM (P2, P3, P5, P6;
+/// uint16; samples of fewer bits are scaled so that white is 255 or 65535. The formats are PBM, PGM and PPM (P1 to P6;
 /// http://netpbm.sourceforge.net/doc) and PNG. They are recognised by the first bytes of the file, not by its name.
 /// Reads at once and keeps one copy. Throws IoError, naming the file, if it cannot be read, has another format, is
 /// truncated or corrupt, or holds more than 2^30 bytes of pixels.

@@ -64,6 +64,9 @@ Tensor select(const Operand& x, std::int64_t axis, SymInt position);
 /// Repeats the tensor counts[d] times along axis d. `counts` holds one number >= 0 per axis.
 ///   repeat(Tensor::of<int>({1, 2}), {2});  // {1, 2, 1, 2}
 Tensor repeat(const Operand& x, const Ints& counts);
+// The results of roll, concat and stack have PyTorch's strides: those of a channels-last format if all tensors that are
+// joined have it, else row-major ones. roll joins two parts of x, so a roll by 0 is row-major, too.
+
 /// Moves elements along an axis by `shift` positions. Elements that move past the end reappear at the front.
 ///   roll(Tensor::of<int>({1, 2, 3}), 1, 0);  // {3, 1, 2}
 Tensor roll(const Operand& x, std::int64_t shift, std::int64_t axis);

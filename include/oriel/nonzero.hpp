@@ -10,6 +10,7 @@ namespace oriel {
 /// The positions of the elements that are not 0, as int64 of shape (count, rank), in row-major order, as
 /// torch.nonzero. NaN is not 0. A tensor without axes gives (1, 0) or (0, 0).
 ///   nonzero(Tensor::of<int>({{0, 5}, {6, 0}}));  // {{0, 1}, {1, 0}}
+/// The result is row-major in memory, too; PyTorch's is column-major.
 Tensor nonzero(const Operand& x);
 
 /// The elements of x where `mask` is true, as one axis, in row-major order, as torch.masked_select. x and the mask are

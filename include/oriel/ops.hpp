@@ -34,7 +34,8 @@ Tensor floor_divide(const Operand& a, const Operand& b);
 /// first.
 Tensor trunc_divide(const Operand& a, const Operand& b);
 /// a - b * floor(a / b), which has the sign of b. For floats the result is exact, except for one rounding if a and b
-/// differ in sign. It is NaN if b is 0. A result of zero has the sign of a.
+/// differ in sign. It is NaN if b is 0. A result of zero has the sign of a, as in PyTorch: remainder(-0.0, 3) is -0.0,
+/// where Python and NumPy have 0.0, with the sign of b.
 ///   remainder(Tensor::of<int>({-7}), 3);  // {2}
 Tensor remainder(const Operand& a, const Operand& b);
 /// a - b * trunc(a / b), which has the sign of a; {-1} for the example above. For floats the result is exact. It is NaN
@@ -70,6 +71,9 @@ Tensor maximum(const Operand& a, const Operand& b);  ///< the larger; NaN where 
 Tensor clamp(const Operand& x, const Operand& low, const Operand& high);
 
 // ---- Comparison. The result is bool. A NaN is unequal to everything, and neither less nor greater than anything.
+// Integers are compared by value, whatever their dtypes and axes: uint64 with negative numbers too, and
+// scalar(256, DType::int16) > Tensor::of<std::uint8_t>({1}) is true. (PyTorch wraps a tensor without axes to the dtype
+// of the other and gives false.)
 
 Tensor operator==(const Operand& a, const Operand& b);
 Tensor operator!=(const Operand& a, const Operand& b);
@@ -129,7 +133,8 @@ Tensor operator>>=(Tensor&& x, const Operand& y);
 ///   where(x > 0, x, 0)
 Tensor where(const Operand& c, const Operand& x, const Operand& y);
 /// The lower (tril) or upper (triu) triangle of each matrix of the last two axes, with 0 elsewhere. Element (i, j) is
-/// kept if j - i <= diagonal (tril) or j - i >= diagonal (triu). Throws ShapeError if x has fewer than two axes.
+/// kept if j - i <= diagonal (tril) or j - i >= diagonal (triu). The order of x in memory is kept; PyTorch's results
+/// are row-major. Throws ShapeError if x has fewer than two axes.
 ///   tril(Tensor::of<int>({{1, 2}, {3, 4}}));     // {{1, 0}, {3, 4}}
 ///   triu(Tensor::of<int>({{1, 2}, {3, 4}}), 1);  // {{0, 2}, {0, 0}}
 Tensor tril(const Operand& x, std::int64_t diagonal = 0);

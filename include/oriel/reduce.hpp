@@ -49,9 +49,11 @@ Tensor argmax(const Operand& x, const Axes& axes = {}, bool keepdim = false);
 /// The same for the smallest element. A NaN counts as smaller than all numbers.
 Tensor argmin(const Operand& x, const Axes& axes = {}, bool keepdim = false);
 
-/// log(sum(exp(x))), in floats, without overflow of the intermediate sums. -inf over no elements.
+/// log(sum(exp(x))), in floats, without overflow of the intermediate sums. -inf over no elements. A small rest beside
+/// one number is kept: logsumexp({0, -20}) is 2.06e-9.
 Tensor logsumexp(const Operand& x, const Axes& axes = {}, bool keepdim = false);
-/// exp(x - max) / sum(exp(x - max)), in floats. The result has the shape of x.
+/// exp(x - max) / sum(exp(x - max)), in floats. The result has the shape of x. softmax, log_softmax and layer_norm keep
+/// the order of x in memory, where PyTorch's results are row-major.
 Tensor softmax(const Operand& x, const Axes& axes = -1);
 /// log(softmax(x)), computed so that it stays accurate where softmax underflows.
 Tensor log_softmax(const Operand& x, const Axes& axes = -1);

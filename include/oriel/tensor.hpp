@@ -302,7 +302,8 @@ class Tensor {
     read(dtype_of<T>, &out, 1, "item");
     return out;
   }
-  /// Runs the pending work now and keeps the elements. Returns *this.
+  /// Runs the pending work now and keeps the elements. Returns *this. On OpenCL the work has been sent by then, and may
+  /// not have ended: synchronize waits for it.
   const Tensor& realize(Site site = Site::here()) const;
 
   // ---- Writing.
@@ -403,16 +404,24 @@ class Tensor {
 };
 
 /// Runs the pending work of several tensors together, so that shared work runs once. They may live on different
-/// devices.
+/// devices. Ends as Tensor::realize does.
 ///   oriel::realize({mean, deviation});
 void realize(std::span<const Tensor> tensors, Site site = Site::here());
 void realize(std::initializer_list<Tensor> tensors, Site site = Site::here());
+/// Waits until the device has ended all work that was sent to it. On OpenCL realize() only sends work, and reading
+/// elements waits for it; on the CPU realize() waits by itself. Throws DeviceError if the work failed or the device is
+/// not available.
+///   x.realize(); synchronize(x.device());  // x has been computed
+void synchronize(Device device = default_device());
 
 /// A function argument: a tensor or a C++ number. It converts implicitly and records the calling line. It must not
 /// outlive the call. A number takes the dtype of the tensor with which it is combined, unless its category (bool <
 /// integer < float) is higher; then it is int64 or float32. A tensor without axes behaves in the same way beside a
 /// tensor with axes, but keeps its own dtype if its category is higher. Numbers alone are bool, int64 or float32. An
-/// integer that the tensor's integer dtype cannot hold is an ArgumentError.
+/// integer that the tensor's integer dtype cannot hold is an ArgumentError. The value of a tensor without axes is not
+/// known when the operation is built, so it wraps to the integer dtype instead, as in PyTorch:
+///   scalar(256, DType::int16) + Tensor::of<std::uint8_t>({1});  // {1}, uint8
+/// Comparisons (ops.hpp) do not wrap.
 class Operand {
  public:
   /// The tensor itself.

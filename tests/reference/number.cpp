@@ -248,6 +248,32 @@ bool meets_pole(Op op, const Number& x, const Number& y) {
 
 bool periodic(Op op) { return op == Op::Sin || op == Op::Cos || op == Op::Tan; }
 
+// May the exponent be an integer, and may it be none? A negative base has a power in the first case alone.
+bool rounding_decides_power(Op op, const Number& x, const Number& y) {
+  return op == Op::Pow && y.error != 0 && x.f - x.error < 0 && std::floor(y.f + y.error) >= std::ceil(y.f - y.error);
+}
+
+// The powers of a negative base to all integers in the interval of the exponent, or NaN.
+Number power_or_nan(DType dtype, const Number& x, const Number& y) {
+  if (x.f + x.error >= 0) return Number::unknown();
+  const double first = std::ceil(y.f - y.error);
+  const double last = std::floor(y.f + y.error);
+  double least = HUGE_VAL;
+  double most = -HUGE_VAL;
+  for (const double exponent : {first, std::min(first + 1, last), std::max(first, last - 1), last}) {
+    for (const double base : {x.f - x.error, x.f, x.f + x.error}) {
+      const double power = float_value(Op::Pow, dtype, base, exponent);
+      if (!(std::fabs(power) <= format(dtype).largest * 0.999)) return Number::unknown();
+      least = std::min(least, power);
+      most = std::max(most, power);
+    }
+  }
+  Number out = Number::floating(round_to(dtype, least / 2 + most / 2));
+  out.error = (most - least) / 2 + allowed_ulps(Op::Pow) * ulp(dtype, std::max(std::fabs(least), std::fabs(most)));
+  out.nan_too = true;
+  return out;
+}
+
 Number float_result(Op op, DType dtype, std::span<const Number> x) {
   const double a = x[0].f;
   const double b = x.size() > 1 ? x[1].f : 0;
@@ -263,6 +289,7 @@ Number float_result(Op op, DType dtype, std::span<const Number> x) {
   }
   if (periodic(op) && (ea > 0.01 || std::fabs(a) > 1e4)) return Number::unknown();
   if (meets_pole(op, x[0], x.back())) return Number::unknown();
+  if (rounding_decides_power(op, x[0], x.back())) return power_or_nan(dtype, x[0], x.back());
   if (divides(op) && eb != 0 && std::fabs(b) <= eb) return Number::unknown();  // the interval of the divisor contains 0
   // If the error of the quotient is too large, the remainder may be anything.
   if ((op == Op::Remainder || op == Op::Fmod) && ea + std::fabs(a / b) * eb >= std::fabs(b) / 2) {
@@ -439,7 +466,7 @@ Number apply(Op op, DType operand, DType result, std::span<const Number> x) {
     return Number::unknown();
   }
   for (const Number& n : x) {
-    if (n.loose) return Number::unknown();
+    if (n.loose || n.nan_too) return Number::unknown();
   }
   switch (op) {
     case Op::Cast:
@@ -465,7 +492,7 @@ Number apply(Op op, DType operand, DType result, std::span<const Number> x) {
 bool accepts(DType dtype, const Number& want, const Number& got) {
   if (want.loose) return true;
   if (!is_floating(dtype)) return want.i == got.i;
-  if (same(want.f, got.f)) return true;
+  if (same(want.f, got.f) || (want.nan_too && std::isnan(got.f))) return true;
   return std::fabs(want.f - got.f) <= want.error;
 }
 

@@ -16,6 +16,7 @@ struct Number {
   double f = 0;
   double error = 0;    // absolute error; floats only. 0: the engine must agree exactly (zeros of either sign are equal)
   bool loose = false;  // any value is accepted, because rounding decides (e.g. a comparison of nearly equal numbers)
+  bool nan_too = false;  // beside the value and its error NaN is accepted, and nothing else
 
   static Number integer(std::int64_t value) { return {.i = value}; }
   static Number floating(double value) { return {.f = value}; }

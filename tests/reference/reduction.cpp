@@ -121,7 +121,7 @@ Op combination_of(Op op) {
 
 Number reduce(Op op, DType dtype, std::span<const Number> x) {
   for (const Number& n : x) {
-    if (n.loose) return Number::unknown();
+    if (n.loose || n.nan_too) return Number::unknown();
   }
   if (op == Op::ReduceMax || op == Op::ReduceMin) return extreme(op, dtype, x);
   if (op == Op::Sum && is_floating(dtype)) return float_sum(dtype, x);

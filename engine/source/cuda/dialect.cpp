@@ -141,6 +141,7 @@ class CudaDialect final : public ItemDialect {
                        head.group[0] * head.group[1] * head.group[2], head.name, arguments, rows, body);
   }
   std::string function_prefix() const override { return "__device__ inline "; }
+  std::string called_function_prefix() const override { return "__device__ __noinline__ "; }
   std::string restricted() const override { return "__restrict__"; }
 
   std::string pointer(MemorySpace, const std::string& type, bool constant) const override {

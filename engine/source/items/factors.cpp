@@ -41,7 +41,9 @@ bool Factors::overwritten() const {
 
 FactorStatements::FactorStatements(const LoopProgram& program, const ItemDialect& dialect, const Factors& factors,
                                    const Contraction& c, std::size_t room)
-    : Statements(factors.all, dialect, room), original_(program), factors_(factors), c_(c) {}
+    : Statements(factors.all, dialect, room), original_(program), factors_(factors), c_(c) {
+  count_roundings({factors.left, factors.right, factors.epilogue});
+}
 
 std::vector<std::string> FactorStatements::unravelled(const std::vector<std::int64_t>& extents, const char* kind,
                                                       const std::string& flat) {

@@ -141,7 +141,7 @@ std::string Helpers::spell(const Instr& in, int width, const std::vector<std::st
     return by_lane(name, codegen::register_dtype(in.dtype), types, width, x,
                    [&](const std::vector<std::string>& lane) { return spell(in, 1, lane); });
   }
-  if (in.code == Code::Round) return fmt::format("{}({})", narrow_half(in.from, width) + "_rounded", x[0]);
+  if (in.code == Code::Round) return fmt::format("{}({})", rounded(in.from, width), x[0]);
   if (in.op == Op::Cast || in.op == Op::Bitcast) return spell_conversion(in, width, x[0]);
   switch (in.op) {
     case Op::Eq:
@@ -247,6 +247,13 @@ std::string Helpers::spell_float(const Instr& in, int width, const std::vector<s
                   type, name, lanes, function, dialect_.function_prefix()));
     return fmt::format("{}({})", name, x[0]);
   };
+  // The device's function, except where `where` holds, which gives `value`; both are expressions of x.
+  const auto except = [&](const char* function, const std::string& where, const std::string& value) {
+    const std::string name = fmt::format("{}_{}x{}", function, short_type(in.from), width);
+    add(name, fmt::format("{0}{1} {2}({1} x) {{ return {3}; }}\n", dialect_.function_prefix(), type, name,
+                          choose(where, width, value, fmt::format("{}(x)", function))));
+    return fmt::format("{}({})", name, x[0]);
+  };
   const auto between = [&](const char* sign) { return fmt::format("({} {} {})", x[0], sign, x[1]); };
   const std::string scalar = value_type(in.from);
   switch (in.op) {
@@ -264,6 +271,13 @@ std::string Helpers::spell_float(const Instr& in, int width, const std::vector<s
       return periodic("cos");
     case Op::Tan:
       return periodic("tan");
+    case Op::Tanh:
+      // PoCL 3.1 gives the number before 1 for all large float32.
+      if (in.from == DType::float64) return call("tanh");
+      return except("tanh", fmt::format("fabs(x) > ({})(9.011f)", type), fmt::format("copysign(({})(1), x)", type));
+    case Op::Log1p:
+      // PoCL 3.1 gives 0 for the subnormal number before 0.
+      return except("log1p", fmt::format("fabs(x) < ({})(1e-30f)", type), "x");
     case Op::IsNan:
       return truth(fmt::format("{0} != {0}", x[0]), in.from, width);
     case Op::IsInf:
@@ -365,7 +379,8 @@ std::string Helpers::spell_integer(const Instr& in, int width, const std::vector
   const std::string negated = wrapping("-", dtype, 1, fmt::format("({})0", scalar), "x");
   const std::string minus_one = is_signed(dtype) ? fmt::format("y == ({})-1", scalar) : "0";
   const std::string quotient = fmt::format("y == 0 ? ({0})0 : {1} ? {2} : ({0})(x / y)", scalar, minus_one, negated);
-  const std::string rest = fmt::format("y == 0 || {1} ? ({0})0 : ({0})(x % y)", scalar, minus_one);
+  const std::string no_rest = is_signed(dtype) ? fmt::format("y == 0 || {}", minus_one) : "y == 0";
+  const std::string rest = fmt::format("{1} ? ({0})0 : ({0})(x % y)", scalar, no_rest);
   const std::string suffix = short_type(dtype);
   const auto scalar_function = [&](const std::string& name, const std::string& body) {
     add(name, fmt::format("{3}{0} {1}({0} x, {0} y) {{\n{2}}}\n", scalar, name, body, dialect_.function_prefix()));

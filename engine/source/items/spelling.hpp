@@ -21,6 +21,10 @@ class Helpers {
   /// `dialect` must outlive the object.
   explicit Helpers(const ItemDialect& dialect) : dialect_(dialect) {}
 
+  /// Roundings to float16 become calls of a function that is not inlined: the time in which drivers compile a kernel
+  /// grows with the square of the number of those that are.
+  void call_roundings() { calls_roundings_ = true; }
+
   /// Adds a function unless it is there.
   void add(const std::string& name, const std::string& text);
   bool has(const std::string& name) const;
@@ -70,12 +74,14 @@ class Helpers {
                       const std::function<std::string(const std::vector<std::string>&)>& expression);
   std::string lanewise(const std::string& name, DType from, DType to, int width, int arity, const std::string& scalar);
   std::string narrow_half(DType half, int width);
+  std::string rounded(DType half, int width);
   std::string extreme(graph::Op op, DType dtype, int width, const std::string& a, const std::string& b);
   std::string spell_float(const codegen::Instr& in, int width, const std::vector<std::string>& x);
   std::string spell_integer(const codegen::Instr& in, int width, const std::vector<std::string>& x);
   std::string spell_conversion(const codegen::Instr& in, int width, const std::string& x);
 
   const ItemDialect& dialect_;
+  bool calls_roundings_ = false;
   std::vector<std::pair<std::string, std::string>> functions_;
 };
 

@@ -2,6 +2,10 @@
 
 #include <fmt/format.h>
 
+#include <algorithm>
+#include <bit>
+#include <cmath>
+
 #include "codegen/expression.hpp"
 #include "source/names.hpp"
 
@@ -15,6 +19,15 @@ using codegen::LoopProgram;
 using codegen::NumberText;
 using codegen::ValueId;
 
+namespace {
+
+/// Do drivers' compilers evaluate functions of this float as the device does? Functions convert their operand, or its
+/// logarithm, to an integer and let a later selection discard what does not fit. If the operand is known, compilers
+/// leave such results undefined.
+bool ordinary(double value) { return value == 0 || (std::fabs(value) >= 0x1p-64 && std::fabs(value) <= 0x1p16); }
+
+}  // namespace
+
 std::string KernelNumbers::text(const std::string& key, const std::function<std::string(const NumberText&)>& write) {
   const auto found = replaced_.find(key);
   if (found != replaced_.end()) return found->second;
@@ -27,6 +40,15 @@ std::string KernelNumbers::text(const std::string& key, const std::function<std:
 
 std::string KernelNumbers::one(const std::string& what, std::int64_t value) {
   return text(what, [&](const NumberText& number) { return value < 0 ? "-" + number(-value) : number(value); });
+}
+
+std::string KernelNumbers::zero() {
+  std::string& name = replaced_["zero"];
+  if (name.empty()) {
+    name = "n" + std::to_string(numbers_.size());
+    numbers_.push_back(0);
+  }
+  return name;
 }
 
 const std::string& KernelParameters::argument(std::int32_t constant, std::int32_t parameter, DType dtype) {
@@ -45,6 +67,14 @@ Statements::Statements(const LoopProgram& program, const ItemDialect& dialect, s
       numbers_(most_numbers),
       values_(program.values.size()) {
   set_indent(1);
+  for (const codegen::Stage& stage : program.stages) count_roundings({stage.outer, stage.body});
+}
+
+void Statements::count_roundings(std::initializer_list<std::span<const Instr>> lists) {
+  constexpr std::ptrdiff_t kMostInlined = 32;
+  for (const std::span<const Instr> list : lists)
+    roundings_ += std::count_if(list.begin(), list.end(), [](const Instr& in) { return in.code == Code::Round; });
+  if (roundings_ > kMostInlined) helpers_.call_roundings();
 }
 
 std::string Statements::spelled(const std::function<std::string(const NumberText&)>& write) {
@@ -99,19 +129,39 @@ void Statements::write_element(const Instr& in, const CodePosition& place) {
   std::vector<std::string> operands;
   int width = 1;
   // A value that is the same in all lanes is computed once.
-  for (const ValueId v : {in.a, in.b, in.c})
-    if (v != kNoValue && (values_[at(v)].width != 1 || kept_before(v))) width = place.width;
+  bool constant = true;
+  for (const ValueId v : {in.a, in.b, in.c}) {
+    if (v == kNoValue) continue;
+    if (values_[at(v)].width != 1 || kept_before(v)) width = place.width;
+    constant = constant && values_[at(v)].literal >= 0;
+  }
   CodePosition narrow = place;
   narrow.width = width;
-  for (const ValueId v : {in.a, in.b, in.c})
-    if (v != kNoValue) operands.push_back(read(v, narrow));
+  for (const ValueId v : {in.a, in.b, in.c}) {
+    if (v == kNoValue) continue;
+    const bool hide = constant && is_floating(program_.values[at(v)]);
+    operands.push_back(hide ? hidden(program_.constants[at(values_[at(v)].literal)].value.cast(program_.values[at(v)]))
+                            : read(v, narrow));
+  }
   define(in.result, helpers_.spell(in, width, operands), width);
 }
 
 void Statements::write_constant(const Instr& in) {
   const codegen::Constant& c = program_.constants[at(in.aux)];
-  if (c.parameter < 0) return name(in.result, dialect_.literal(c.value.cast(in.dtype)), 1);
-  name(in.result, parameters_.argument(in.aux, c.parameter, in.dtype), 1);
+  if (c.parameter >= 0) return name(in.result, parameters_.argument(in.aux, c.parameter, in.dtype), 1);
+  const graph::Scalar value = c.value.cast(in.dtype);
+  if (is_floating(in.dtype) && !ordinary(value.f)) return name(in.result, hidden(value), 1);
+  name(in.result, dialect_.literal(value), 1);
+  values_[at(in.result)].literal = in.aux;
+}
+
+std::string Statements::hidden(const graph::Scalar& value) {
+  const bool wide = value.dtype == DType::float64;
+  const std::uint64_t bits =
+      wide ? std::bit_cast<std::uint64_t>(value.f) : std::bit_cast<std::uint32_t>(static_cast<float>(value.f));
+  return dialect_.bits_as(
+      value.dtype, 1,
+      fmt::format("({})(0x{:x}u | {})", value_type(wide ? DType::uint64 : DType::uint32), bits, numbers_.zero()));
 }
 
 /// Writes lane by lane. `valid` and `element` are expressions of `k` that use the names of `by_lane`.

@@ -3,7 +3,9 @@
 
 #include <cstdint>
 #include <functional>
+#include <initializer_list>
 #include <map>
+#include <span>
 #include <string>
 #include <utility>
 #include <vector>
@@ -24,6 +26,8 @@ class KernelNumbers {
   std::string text(const std::string& key, const std::function<std::string(const codegen::NumberText&)>& write);
   /// The text of a number that is identified by `what`.
   std::string one(const std::string& what, std::int64_t value);
+  /// The name of an argument that is 0, which the device's compiler does not know. There is always room for it.
+  std::string zero();
   const std::vector<std::int64_t>& all() const noexcept { return numbers_; }
 
  private:
@@ -52,6 +56,7 @@ class KernelParameters {
 struct NamedValue {
   std::string text;
   int width = 1;
+  std::int32_t literal = -1;  // the constant that the text spells as a literal
 };
 
 /// Writes statements over lanes. Collects the numbers that become kernel arguments.
@@ -72,6 +77,8 @@ class Statements : public source::Statements {
   void define(codegen::ValueId v, const std::string& value, int width);
   /// The lanes of an affine access that is loaded contiguously along `place.fast`.
   std::string run_of(const codegen::Access& access, const CodePosition& place);
+  /// Takes these instructions into account in how values are rounded to float16.
+  void count_roundings(std::initializer_list<std::span<const codegen::Instr>> lists);
   /// Gives a name to a value that is computed elsewhere.
   void name(codegen::ValueId v, const std::string& text, int width);
 
@@ -106,9 +113,12 @@ class Statements : public source::Statements {
   void write_gather(const codegen::Instr& in, const CodePosition& place) override;
   void write_position(const codegen::Instr& in, const CodePosition& place) override;
   void write_store(const codegen::Instr& in, const CodePosition& place) override;
+  /// A float whose bits the device's compiler cannot know.
+  std::string hidden(const graph::Scalar& value);
   void by_lanes(codegen::ValueId v, const CodePosition& place, const std::string& valid, const std::string& element);
 
   std::vector<NamedValue> values_;
+  std::ptrdiff_t roundings_ = 0;  // to halves, in the instructions seen so far
 };
 
 }  // namespace oriel::source::items

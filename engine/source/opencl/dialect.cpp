@@ -70,6 +70,7 @@ class OpenClDialect final : public ItemDialect {
                        head.group[0], head.group[1], head.group[2], head.name, arguments, body);
   }
   std::string function_prefix() const override { return {}; }
+  std::string called_function_prefix() const override { return "__attribute__((noinline)) "; }
   std::string restricted() const override { return "restrict"; }
 
   std::string pointer(MemorySpace space, const std::string& type, bool constant) const override {

@@ -3,6 +3,7 @@
 #include <fmt/format.h>
 
 #include <algorithm>
+#include <cmath>
 #include <cstdlib>
 #include <ostream>
 #include <utility>
@@ -57,8 +58,13 @@ void Builder::made(Dice& dice) {
       return add(iota({a, b}), fmt::format("iota({{{}, {}}})", a, b));
     case 2:
       return add(eye(a, b, a - 2, DType::int32), fmt::format("eye({}, {}, {}, DType::int32)", a, b, a - 2));
-    default:
-      return add(full({b, a}, 1.5), fmt::format("full({{{}, {}}}, 1.5)", b, a));
+    default: {
+      // Drivers' compilers evaluate functions of such numbers when they compile.
+      static constexpr std::pair<const char*, double> kNumbers[] = {
+          {"1.5", 1.5}, {"NAN", NAN}, {"INFINITY", INFINITY}, {"-INFINITY", -INFINITY}, {"-0.0", -0.0}, {"1e30", 1e30}};
+      const auto& [text, number] = kNumbers[dice.roll(std::size(kNumbers))];
+      return add(full({b, a}, number), fmt::format("full({{{}, {}}}, {})", b, a, text));
+    }
   }
 }
 

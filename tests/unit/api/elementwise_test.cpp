@@ -134,6 +134,39 @@ TEST_CASE("angles, at every edge and in every quadrant") {
   CHECK(atan2(half, 1.0).to(DType::float32).to_vector<float>()[0] == 0.78515625F);
 }
 
+TEST_CASE("comparisons compare the values of integers, whatever their dtypes and axes") {
+  const Tensor one = Tensor::of<std::uint8_t>({1});
+  CHECK((scalar(256, DType::uint16) > one).to_vector<bool>() == Bools{true});
+  CHECK((scalar(-1, DType::int32) >= Tensor::of<std::uint8_t>({0})).to_vector<bool>() == Bools{false});
+  CHECK((one == scalar(257, DType::int16)).to_vector<bool>() == Bools{false});
+  CHECK((one != scalar(257, DType::int16)).to_vector<bool>() == Bools{true});
+  CHECK((one < scalar(-255, DType::int64)).to_vector<bool>() == Bools{false});
+  CHECK((one <= scalar(257, DType::int64)).to_vector<bool>() == Bools{true});
+  const Tensor large = Tensor::from(std::vector<std::uint64_t>{0, 5, (1ULL << 53) + 1, ~0ULL}, {4});
+  const Tensor small = Tensor::from(std::vector<std::int64_t>{-1, 5, 1LL << 53, -1}, {4});
+  CHECK((large < small).to_vector<bool>() == Bools{false, false, false, false});
+  CHECK((large <= small).to_vector<bool>() == Bools{false, true, false, false});
+  CHECK((large > small).to_vector<bool>() == Bools{true, false, true, true});
+  CHECK((large >= small).to_vector<bool>() == Bools{true, true, true, true});
+  CHECK((large == small).to_vector<bool>() == Bools{false, true, false, false});
+  CHECK((large != small).to_vector<bool>() == Bools{true, false, true, true});
+  CHECK((small < large).to_vector<bool>() == Bools{true, false, true, true});
+  CHECK((small >= large).to_vector<bool>() == Bools{false, true, false, false});
+  CHECK((scalar(-1, DType::int8) < large).to_vector<bool>() == Bools{true, true, true, true});
+  // Arithmetic wraps a tensor without axes to the dtype of the other, as in PyTorch; a number that does not fit is an
+  // error.
+  CHECK((scalar(256, DType::uint16) + one).to_vector<std::uint8_t>() == std::vector<std::uint8_t>{1});
+  CHECK_THROWS_AS(256 + one, ArgumentError);
+  CHECK_THROWS_AS(static_cast<void>(one < 256), ArgumentError);
+}
+
+TEST_CASE("a remainder of zero has the sign of a") {
+  const Tensor zero = remainder(Tensor::of<float>({-0.0F, 0.0F, -6.0F}), Tensor::of<float>({3, -3, 3}));
+  std::vector<int> signs;
+  for (const float rest : zero.to_vector<float>()) signs.push_back(std::signbit(rest) ? 1 : 0);
+  CHECK(signs == std::vector<int>{1, 0, 1});
+}
+
 TEST_CASE("compound assignment") {
   Tensor y = +i;
   y += 1;

@@ -80,6 +80,11 @@ TEST_CASE("compositions") {
   CHECK(log_softmax(Tensor::of<float>({0, 0})).to_vector<float>()[0] == doctest::Approx(-std::log(2.0)));
   CHECK(logsumexp(Tensor::of<float>({1000, 1000})).item<float>() == doctest::Approx(1000 + std::log(2.0)));
   CHECK(logsumexp(Tensor::of<float>({-INFINITY, -INFINITY})).item<float>() == -INFINITY);
+  CHECK(logsumexp(Tensor::of<float>({0, -20})).item<float>() == doctest::Approx(2.0611536e-9).epsilon(1e-6));
+  CHECK(logsumexp(Tensor::of<float>({-20, 0, -20})).item<float>() == doctest::Approx(4.1223072e-9).epsilon(1e-6));
+  CHECK(logsumexp(Tensor::of<float>({INFINITY, 1})).item<float>() == INFINITY);
+  CHECK(logsumexp(Tensor::of<float>({INFINITY, -INFINITY, 0})).item<float>() == INFINITY);
+  CHECK(std::isnan(logsumexp(Tensor::of<float>({NAN, 1})).item<float>()));
   const Floats n = layer_norm(x, 1, 0).to_vector<float>();
   CHECK(n[0] == doctest::Approx(-2 / std::sqrt(8.0 / 3)));
   CHECK_THROWS_WITH_AS(layer_norm(x, 1, -1), "layer_norm: eps is -1; give a finite number >= 0", ArgumentError);

@@ -3,6 +3,7 @@
 #include <unistd.h>
 
 #include <atomic>
+#include <chrono>
 #include <cstdlib>
 #include <thread>
 
@@ -117,6 +118,31 @@ TEST_CASE("one kernel at growing and falling sizes, none waited for") {
   set_default_device(Device::eigen());
 }
 
+TEST_CASE("synchronize waits for what was sent") {
+  if (!has_opencl()) return;
+  const Device there = Device::opencl(0);
+  Tensor x = full({1 << 16}, 0.5F).to(there).realize();
+  synchronize(there);
+  const auto seconds = [](const auto& call) {
+    const auto start = std::chrono::steady_clock::now();
+    call();
+    return std::chrono::duration<double>(std::chrono::steady_clock::now() - start).count();
+  };
+  // Long enough that what is left to wait for after synchronize is less in spite of other programs on the machine.
+  for (int k = 0; k < 3; ++k) x = (sin(x) + tan(x) + atan2(x, 3)).realize();  // builds the kernel
+  synchronize(there);
+  double waited = 0;
+  double read = 0;
+  for (int turn = 0; turn < 5; ++turn) {
+    for (int k = 0; k < 40; ++k) x = (sin(x) + tan(x) + atan2(x, 3)).realize();
+    waited += seconds([&] { synchronize(there); });
+    read += seconds([&] { static_cast<void>(x.select(0, 0).item<float>()); });
+  }
+  CHECK(read < waited);
+  synchronize();  // the default device
+  CHECK_THROWS_AS(synchronize(Device::opencl(200)), DeviceError);
+}
+
 // The thread sanitizer does not support a fork in a process with several threads.
 #if !defined(__SANITIZE_THREAD__)
 TEST_CASE("children that are forked while another thread is at work on the device are told, and compute on the CPU") {
@@ -168,6 +194,7 @@ TEST_CASE("a forked child is told that its parent's device is none of its own, a
     };
     const bool good = refused([&] { there.to_vector<float>(); }) && refused([&] { pending.to_vector<float>(); }) &&
                       refused([] { Tensor::of<float>({4}).to(Device::opencl(0)).realize(); }) &&
+                      refused([] { synchronize(Device::opencl(0)); }) &&
                       sum(Tensor::of<float>({1, 2, 3})).item<float>() == 6;
     _exit(good ? 0 : 1);
   }
@@ -193,6 +220,43 @@ TEST_CASE("rows of halves that start between vectors are read where they lie") {
         CHECK(got[static_cast<std::size_t>(i)] == static_cast<float>(i == 0 || i == 3 * n - 1 ? i : 2 * i));
     }
   }
+}
+
+TEST_CASE("in long chains of halves roundings are called, and give the CPU's bits") {
+  if (!has_opencl()) return;
+  std::vector<float> numbers(300);
+  for (std::size_t i = 0; i < numbers.size(); ++i) numbers[i] = 0.37F * static_cast<float>(i % 50) - 9;
+  for (const DType dtype : {DType::float16, DType::bfloat16}) {
+    for (const int steps : {8, 48}) {
+      CAPTURE(name(dtype));
+      CAPTURE(steps);
+      const auto chain = [&](Device device) {
+        const Tensor x = Tensor::from(numbers, {100, 3}).to(dtype).to(device).realize();
+        const Tensor y = (x * 0.7F).realize();
+        Tensor sum = x;
+        for (int k = 0; k < steps; ++k) sum = sum * 0.9F + y;
+        return sum;
+      };
+      const Tensor there = chain(Device::opencl(0));
+      const std::string source = explain(there).kernels.back().source;
+      CHECK((source.find("__attribute__((noinline))") != std::string::npos) == (dtype == DType::float16 && steps > 32));
+      CHECK(there.to(DType::float32).to_vector<float>() ==
+            chain(Device::eigen()).to(DType::float32).to_vector<float>());
+    }
+  }
+}
+
+TEST_CASE("divisions of unsigned integers have no test that is always false") {
+  if (!has_opencl()) return;
+  const Tensor x = Tensor::of<std::uint32_t>({7, 8, 9}).to(Device::opencl(0)).realize();
+  const Tensor y = Tensor::of<std::uint32_t>({2, 0, 4}).to(Device::opencl(0)).realize();
+  for (const Tensor& result :
+       {remainder(x, y), floor_divide(x, y), fmod(x, y), trunc_divide(x, y), pow(x, y), x >> y, x << y}) {
+    const std::string source = explain(result).kernels.back().source;
+    CAPTURE(source);
+    CHECK(source.find("|| 0 ") == std::string::npos);  // PoCL prints "1 warning generated." for it
+  }
+  CHECK(remainder(x, y).to_vector<std::uint32_t>() == std::vector<std::uint32_t>{1, 0, 1});
 }
 
 TEST_CASE("divisions and sines beside lanes of 0/0 and infinities, as the driver's optimiser leaves them") {

@@ -213,6 +213,7 @@ TEST_CASE("a graph that spans devices: a fault at each call loses nothing and le
     (w + 100.0f).realize();
     shim().lose_kernels = true;
     const Tensor late = (w + 100.0f).realize();
+    CHECK_THROWS_AS(synchronize(Device::opencl(0)), DeviceError);
     CHECK_THROWS_AS((late.to(Device::eigen()) + x).realize(), DeviceError);
     shim().lose_kernels = false;
     CHECK_THROWS_AS((late.to(Device::eigen()) + x).realize(), DeviceError);

@@ -54,4 +54,42 @@ inline void shell(const TemporaryFolder& folder, const std::string& command) {
     FAIL(command << "\n" << file_text(messages).substr(0, 4000));
 }
 
+/// What the main of a program of exports needs to read and write files. newlib has no aligned_alloc.
+inline constexpr const char* kProgramFiles = R"(
+#include <cstdio>
+#include <cstdlib>
+#include <cstring>
+#include <string>
+#if defined(__NEWLIB__)
+#include <malloc.h>
+extern "C" int getentropy(void*, std::size_t) { return -1; }
+#endif
+
+static void* memory(std::size_t bytes) {
+#if defined(__NEWLIB__)
+  void* const data = memalign(64, (bytes + 127) / 64 * 64);
+#else
+  void* const data = std::aligned_alloc(64, (bytes + 127) / 64 * 64);
+#endif
+  if (data == nullptr) std::abort();
+  std::memset(data, 0xa5, bytes);
+  return data;
+}
+[[maybe_unused]] static void* read(const std::string& path, std::size_t bytes) {
+  void* const data = memory(bytes);
+  std::FILE* const file = std::fopen(path.c_str(), "rb");
+  if (file == nullptr || std::fread(data, 1, bytes, file) != bytes) {
+    std::fprintf(stderr, "%s\n", path.c_str());
+    std::abort();
+  }
+  std::fclose(file);
+  return data;
+}
+static void write(const std::string& path, const void* data, std::size_t bytes) {
+  std::FILE* const file = std::fopen(path.c_str(), "wb");
+  if (file == nullptr || std::fwrite(data, 1, bytes, file) != bytes) std::abort();
+  std::fclose(file);
+}
+)";
+
 }  // namespace oriel::test

@@ -48,12 +48,18 @@ class OpenProgram {
 
   void build_and_run(const std::string& compiler = "g++", const std::string& standard = "-std=c++20",
                      const std::string& more = "-O1") {
+    build_and_run_for(compiler, standard + " " + more + " " + level_flags(), "", " ");
+  }
+  /// For any target. `emulator`: a command that runs its programs, " " for this machine; empty: they are not run.
+  void build_and_run_for(const std::string& compiler, const std::string& flags, const std::string& link,
+                         const std::string& emulator) {
     write();
-    const std::string common = compiler + " " + standard + " " + more +
-                               " -Wall -Wextra -Wshadow -Wconversion -Werror -fno-exceptions -fno-rtti " +
-                               level_flags() + " $(pkg-config --cflags eigen3 | sed 's/-I/-isystem /g') ";
-    shell(folder_, common + (folder_ / "open_main.cpp") + " -o " + (folder_ / "open_program"));
-    shell(folder_, (folder_ / "open_program") + " " + folder_.path() + " > " + (folder_ / "log"));
+    const std::string common = compiler + " " + flags +
+                               " -Wall -Wextra -Wshadow -Wconversion -Werror -fno-exceptions -fno-rtti"
+                               " $(pkg-config --cflags eigen3 | sed 's/-I/-isystem /g') ";
+    shell(folder_, common + (folder_ / "open_main.cpp") + " " + link + " -o " + (folder_ / "open_program"));
+    if (emulator.empty()) return;
+    shell(folder_, emulator + " " + (folder_ / "open_program") + " " + folder_.path() + " > " + (folder_ / "log"));
     std::ifstream log(folder_ / "log");
     for (std::string line; std::getline(log, line);) {
       std::istringstream words(line);
@@ -149,35 +155,10 @@ class OpenProgram {
                 (numbers ? ", numbers" : "") + ");\n  }\n";
       }
     }
-    std::ofstream(folder_ / "open_main.cpp") << sources << R"(
-#include <cstdio>
-#include <cstdlib>
-#include <cstring>
-#include <string>
-
-static void* memory(std::size_t bytes) {
-  void* const data = std::aligned_alloc(64, (bytes + 127) / 64 * 64);
-  if (data == nullptr) std::abort();
-  std::memset(data, 0xa5, bytes);
-  return data;
-}
-[[maybe_unused]] static void* read(const std::string& path, std::size_t bytes) {
-  void* const data = memory(bytes);
-  std::FILE* const file = std::fopen(path.c_str(), "rb");
-  if (file == nullptr || std::fread(data, 1, bytes, file) != bytes) {
-    std::fprintf(stderr, "%s\n", path.c_str());
-    std::abort();
-  }
-  std::fclose(file);
-  return data;
-}
-static void write(const std::string& path, const void* data, std::size_t bytes) {
-  std::FILE* const file = std::fopen(path.c_str(), "wb");
-  if (file == nullptr || std::fwrite(data, 1, bytes, file) != bytes) std::abort();
-  std::fclose(file);
-}
-)" << text << "int main(int, char** arguments) {\n  const std::string folder = arguments[1];\n"
-                                             << body << "  return 0;\n}\n";
+    std::ofstream(folder_ / "open_main.cpp")
+        << sources << kProgramFiles << text
+        << "int main(int, char** arguments) {\n  const std::string folder = arguments[1];\n"
+        << body << "  return 0;\n}\n";
   }
 
   const TemporaryFolder& folder_;

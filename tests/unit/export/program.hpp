@@ -61,7 +61,7 @@ class Program {
 
   /// Writes the program's sources: one unit of all exports, and a main that includes only their headers.
   void write() {
-    std::string includes = "#include <cstdio>\n#include <cstdlib>\n#include <cstring>\n#include <string>\n\n";
+    std::string includes;
     std::string unit;
     std::string body;
     for (const Exported& e : all_) {
@@ -86,25 +86,7 @@ class Program {
       body += "    if (" + e.name + "::run(inputs, outputs, " + (e.numbers.empty() ? "" : "numbers, ") +
               "scratch) != " + e.name + "::Status::ok) return 1;\n" + saved + "  }\n";
     }
-    includes += R"(
-static void* memory(std::size_t bytes) {
-  void* const data = std::aligned_alloc(64, (bytes + 127) / 64 * 64);
-  std::memset(data, 0xa5, bytes);
-  return data;
-}
-[[maybe_unused]] static const void* read(const std::string& path, std::size_t bytes) {
-  void* const data = memory(bytes);
-  std::FILE* const file = std::fopen(path.c_str(), "rb");
-  if (file == nullptr || std::fread(data, 1, bytes, file) != bytes) std::abort();
-  std::fclose(file);
-  return data;
-}
-static void write(const std::string& path, const void* data, std::size_t bytes) {
-  std::FILE* const file = std::fopen(path.c_str(), "wb");
-  if (file == nullptr || std::fwrite(data, 1, bytes, file) != bytes) std::abort();
-  std::fclose(file);
-}
-)";
+    includes += kProgramFiles;
     std::ofstream(folder_ / "exports.cpp") << unit;
     std::ofstream(folder_ / "main.cpp") << includes
                                         << "int main(int, char** arguments) {\n  const std::string folder = "
@@ -137,6 +119,16 @@ static void write(const std::string& path, const void* data, std::size_t bytes) 
         CHECK(line[kind] != 'b');  // a variable: exports keep no state
       }
     }
+  }
+
+  /// Builds for a target whose objects nm may not read. `link`: flags of the last step.
+  void build_for(const std::string& compiler, const std::string& flags, const std::string& link = "") {
+    const std::string common = compiler + " " + flags +
+                               " -O1 -Wall -Wextra -Wshadow -Wconversion -Werror -fno-exceptions -fno-rtti"
+                               " $(pkg-config --cflags eigen3 | sed 's/-I/-isystem /g') ";
+    shell(folder_, common + "-c " + (folder_ / "exports.cpp") + " -o " + (folder_ / "exports.o"));
+    shell(folder_, common + (folder_ / "main.cpp") + " " + (folder_ / "exports.o") + " " + link + " -o " +
+                       (folder_ / "program"));
   }
 
   /// `emulator`: a command that runs programs built for another processor.

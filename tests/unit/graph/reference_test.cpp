@@ -67,6 +67,35 @@ TEST_CASE("a divisor that may be zero decides nothing") {
   CHECK_FALSE(reference::interpret(s / 2)[0].loose);
 }
 
+TEST_CASE("a negative base to an exponent that may be an integer has a power or none, and nothing else") {
+  const auto power = [](reference::Number x, reference::Number y) {
+    const reference::Number operands[] = {x, y};
+    return reference::apply(graph::Op::Pow, DType::float32, DType::float32, operands);
+  };
+  const auto accepts = [](const reference::Number& want, double got) {
+    return reference::accepts(DType::float32, want, reference::Number::floating(got));
+  };
+  const reference::Number rounded{.f = -3 + 1e-7, .error = 1e-6};
+  const reference::Number one = power(rounded, rounded);
+  CHECK(accepts(one, NAN));
+  CHECK(accepts(one, -1.0 / 27));
+  CHECK_FALSE(accepts(one, 1.0 / 27));
+  CHECK_FALSE(accepts(one, -0.0371));
+  CHECK_FALSE(accepts(one, INFINITY));
+  const reference::Number either = power({.f = -2}, {.f = 2.5, .error = 0.5});
+  CHECK(accepts(either, 4));
+  CHECK(accepts(either, -8));
+  CHECK(accepts(either, NAN));
+  CHECK_FALSE(accepts(either, -8.1));
+  const reference::Number none = power({.f = -2}, {.f = 2.5, .error = 0.1});
+  CHECK(accepts(none, NAN));
+  CHECK_FALSE(accepts(none, 4));
+  CHECK(accepts(power({.f = -2}, {.f = 3}), -8));
+  CHECK_FALSE(accepts(power({.f = -2}, {.f = 3}), NAN));
+  const reference::Number operands[] = {one, {.f = 1}};
+  CHECK(reference::apply(graph::Op::Add, DType::float32, DType::float32, operands).loose);
+}
+
 TEST_CASE("whether a number near zero is zero decides nothing") {
   const Tensor s = sum(Tensor::of<float>({1e8F, 1, -1e8F}));  // 1 or 0, as the sums are rounded
   CHECK(std::fabs(reference::interpret(s)[0].f) <= reference::interpret(s)[0].error);

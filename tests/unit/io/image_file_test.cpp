@@ -65,11 +65,11 @@ TEST_CASE("files that cannot be read") {
   CHECK(refusal(folder / "") ==
         "read_image: \"<path>\" cannot be read: Is a directory; give the path of a file that this program may read");
   CHECK(refusal(folder.put("empty.png", "")) ==
-        "read_image: \"<path>\": the file is empty; PGM, PPM (P2, P3, P5, P6) and PNG files are read");
+        "read_image: \"<path>\": the file is empty; PBM, PGM, PPM (P1 to P6) and PNG files are read");
   const std::string other =
-      "read_image: \"<path>\": neither PGM nor PPM (P2, P3, P5, P6) nor PNG by its first bytes; convert it to one of "
+      "read_image: \"<path>\": neither PBM, PGM nor PPM (P1 to P6) nor PNG by its first bytes; convert it to one of "
       "these";
-  CHECK(refusal(folder.put("bitmap.pgm", "P4 1 1\nx")) == other);
+  CHECK(refusal(folder.put("arbitrary.pam", "P7 1 1\nx")) == other);
   CHECK(refusal(folder.put("photo.png", "\xff\xd8\xff\xe0 a JPEG")) == other);
   CHECK(refusal("/dev/zero").find("neither PGM nor PPM") != std::string::npos);
 }

@@ -78,6 +78,28 @@ TEST_CASE("versions 1 to 3 and both orders") {
   CHECK(read_npy(path).to_vector<float>() == std::vector<float>{1, 3, 5, 2, 4, 6});
 }
 
+TEST_CASE("headers that NumPy reads although it does not write them") {
+  const test::TemporaryFolder folder;
+  const std::string path = folder / "x.npy";
+  const auto of = [&](const std::string& dictionary, const std::string& elements) {
+    write(path, header(dictionary) + elements);
+    return read_npy(path);
+  };
+  const std::string rest = ", 'fortran_order': False, 'shape': (2,)}";
+  for (const char* code : {"f4", "|f4", "=f4"}) {
+    CAPTURE(code);
+    CHECK(of("{'descr': '" + std::string(code) + "'" + rest, floats({1, 2})).to_vector<float>() ==
+          std::vector<float>{1, 2});
+  }
+  for (const char* code : {"i1", ">i1", "<i1", "|i1"}) {
+    CAPTURE(code);
+    CHECK(of("{'descr': '" + std::string(code) + "'" + rest, "\x01\xff").to_vector<std::int8_t>() ==
+          std::vector<std::int8_t>{1, -1});
+  }
+  CHECK(of("{'descr': # single\n '<f4'" + rest + " # made by hand", floats({1, 2})).to_vector<float>() ==
+        std::vector<float>{1, 2});
+}
+
 TEST_CASE("what is no such file is refused, and why") {
   const test::TemporaryFolder folder;
   const std::string path = folder / "x.npy";

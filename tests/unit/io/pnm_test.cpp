@@ -1,4 +1,4 @@
-// PGM and PPM: what is read, how samples are scaled, and all errors.
+// PBM, PGM and PPM: what is read, how samples are scaled, and all errors.
 #include <doctest/doctest.h>
 
 #include <random>
@@ -63,6 +63,30 @@ TEST_CASE("other maxima are scaled to full light, wider samples are uint16") {
   CHECK(wide.to_vector<std::uint16_t>() == Words{1, 0x1234, 65535});
   const Tensor ten_bits = read_image(folder.put("d", "P2 3 1 1023 0 512 1023"));
   CHECK(ten_bits.to_vector<std::uint16_t>() == Words{0, 32800, 65535});
+}
+
+TEST_CASE("bitmaps: 1 is black, rows of raw ones are packed to bytes") {
+  const Folder folder;
+  const Tensor raw = read_image(folder.put("a", "P4 # ten wide\n10 2\n\xa5\x40\x00\xbf"s));
+  CHECK(raw.shape() == Shape{2, 10});
+  CHECK(raw.dtype() == DType::uint8);
+  CHECK(raw.to_vector<std::uint8_t>() ==
+        Bytes{0, 255, 0, 255, 255, 0, 255, 0, 255, 0, 255, 255, 255, 255, 255, 255, 255, 255, 0, 255});
+  const Tensor plain = read_image(folder.put("b", "P1 3 2\n10 1\n# a comment\n0 01\n"));
+  CHECK(plain.to_vector<std::uint8_t>() == Bytes{0, 255, 0, 255, 255, 0});
+  const Tensor first = read_image(folder.put("c", "P4 1 1\n\x80P4 1 1\n\x00"s));
+  CHECK(first.to_vector<std::uint8_t>() == Bytes{0});
+
+  CHECK(refusal(folder, "P4 9 2\nabc") ==
+        "read_image: \"<path>\": cut short: 9 x 2 pixels need 4 bytes after the header and 3 are there; get the whole "
+        "file");
+  CHECK(refusal(folder, "P4 1 1x") ==
+        "read_image: \"<path>\": one white-space byte must follow the height in the header");
+  CHECK(refusal(folder, "P1 2 2 0 1 1") ==
+        "read_image: \"<path>\": cut short: the header promises 4 samples and 3 are there; get the whole file");
+  CHECK(refusal(folder, "P1 2 1 02") ==
+        "read_image: \"<path>\": byte 8 is no pixel of a bitmap; these are the digits 0 and 1");
+  CHECK(refusal(folder, "P4 2147483647 2147483647\n") != "");
 }
 
 TEST_CASE("a raw file may hold further images; the first is read") {

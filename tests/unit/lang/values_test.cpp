@@ -233,6 +233,7 @@ TEST_CASE("builtin functions that are ops are these ops") {
   };
   two("hypot", &hypot);
   two("copysign", &copysign);
+  two("nextafter", &nextafter);
 }
 
 TEST_CASE("erfc keeps its digits where erf is near 1") {

@@ -2,16 +2,17 @@
 #pragma once
 
 #include <concepts>
+#include <cstddef>
 #include <cstdint>
-#include <functional>
-#include <limits>
 #include <string>
 
-namespace oriel {
+#include "oriel/api.hpp"
 
-namespace sym {
+namespace oriel::sym {
 struct Node;
 }
+
+namespace ORIEL_API oriel {
 
 namespace detail {
 template <class T>
@@ -204,7 +205,7 @@ class SymInt {
 
   // The numbers from kLeast + 1 to kLeast + 2^48 - 1 stand for addresses of nodes. A plain number among them is kept in
   // a node of its own, made once in the process.
-  static constexpr std::int64_t kLeast = std::numeric_limits<std::int64_t>::min();
+  static constexpr std::int64_t kLeast = INT64_MIN;
   static constexpr std::int64_t kBand = kLeast + (std::int64_t(1) << 48);
 
   static constexpr bool in_band(std::int64_t bits) noexcept { return bits < 0 && (bits < kBand && bits != kLeast); }
@@ -255,7 +256,7 @@ std::string to_string(SymBool condition);
 namespace std {
 /// Hash of a size: equal sizes have equal hashes.
 template <>
-struct hash<oriel::SymInt> {
+struct ORIEL_API hash<oriel::SymInt> {
   /// Hash of `n`.
   std::size_t operator()(oriel::SymInt n) const;
 };

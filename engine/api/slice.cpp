@@ -38,7 +38,7 @@ Steps resolve(const Slice& slice, SymInt n) {
   const bool back = slice.step < 0;
   const SymInt lowest = back ? -1 : 0;
   const SymInt highest = back ? n - 1 : n;
-  const auto bound = [&](std::optional<SymInt> at, SymInt fallback) -> SymInt {
+  const auto bound = [&](SliceEnd at, SymInt fallback) -> SymInt {
     if (!at) return fallback;
     if (*at < 0) return *at + n < lowest ? lowest : *at + n;
     return *at > highest ? highest : *at;

@@ -155,11 +155,11 @@ Tensor& Tensor::operator=(Tensor&& other) noexcept {
 
 Tensor::~Tensor() { intrusive_ptr_release(cell_); }
 
-Tensor Tensor::wrap(DType dtype, void* data, const Shape& shape, std::function<void(void*)> deleter,
-                    const char* operation, Site site) {
-  const bool adopted = deleter != nullptr;
+Tensor Tensor::wrap(DType dtype, void* data, const Shape& shape, Callback<void(void*)> deleter, const char* operation,
+                    Site site) {
+  const bool adopted = static_cast<bool>(deleter);
   // From here on the data is freed by the deleter, whatever is thrown below.
-  std::shared_ptr<void> guard(data, [deleter = std::move(deleter)](void* p) {
+  std::shared_ptr<void> guard(data, [deleter](void* p) {
     try {
       if (deleter) deleter(p);
     } catch (...) {
@@ -175,7 +175,7 @@ Tensor Tensor::wrap(DType dtype, void* data, const Shape& shape, std::function<v
     throw ArgumentError(operation,
                         fmt::format("the pointer is not aligned to {}'s {} bytes", name(dtype), itemsize(dtype)));
   }
-  if (!deleter && runtime::tracing()) {
+  if (!adopted && runtime::tracing()) {
     throw ArgumentError(
         operation,
         "a captured function is being traced, which would keep a pointer to the caller's memory and read "
@@ -228,10 +228,10 @@ void Tensor::check_row(std::size_t length, std::size_t first) {
   throw ShapeError("of", fmt::format("rows of {} and {} elements; give rows of equal length", first, length));
 }
 
-void Tensor::each_index(const Shape& shape, const std::function<void(std::span<const std::int64_t>)>& f) {
+void Tensor::each_index(const Shape& shape, void* state, void (*f)(void* state, std::span<const std::int64_t> i)) {
   std::vector<std::int64_t> index(shape.size(), 0);
   for (std::size_t left = count_of(shape, "generate"); left > 0; --left) {
-    f(index);
+    f(state, index);
     for (std::size_t d = shape.size(); d-- > 0;) {
       if (++index[d] < shape[d]) break;
       index[d] = 0;
@@ -288,7 +288,7 @@ void Tensor::read(DType dtype, void* out, std::size_t count, const char* operati
   }
 }
 
-std::shared_ptr<const void> Tensor::hold(DType dtype, const char* operation) const {
+detail::Shared<const void> Tensor::hold(DType dtype, const char* operation) const {
   check_readable(*cell_, dtype, operation);
   const NodePtr node = readable(Access::node(*this), operation);
   // In-place writes check how many references a buffer has (runtime/usage.hpp); this reference counts.
@@ -300,7 +300,7 @@ std::shared_ptr<const void> Tensor::hold(DType dtype, const char* operation) con
                                              device().str()));
   }
   const void* first = buffer->data();
-  return {std::move(buffer), first};
+  return {detail::Shared<mem::BufferPtr>::make(std::move(buffer)), first};
 }
 
 Tensor& Tensor::assign(const Operand& value) {

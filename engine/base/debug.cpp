@@ -51,7 +51,7 @@ constexpr int kMostLevel = 9;
 constexpr auto kLevels = base::ForkLock::debug;  // guards changes of the levels
 constexpr auto kSink = base::ForkLock::sink;
 
-constinit base::Forever<std::shared_ptr<const DebugSink>> slot;  // guarded by kSink
+constinit base::Forever<DebugSink> slot;  // guarded by kSink
 
 using Levels = std::array<int, kDebugCount>;
 
@@ -183,9 +183,8 @@ int debug_level(std::string_view category) {
 }
 
 void set_debug_sink(DebugSink sink) {
-  auto next = sink ? std::make_shared<const DebugSink>(std::move(sink)) : nullptr;
   const std::lock_guard guard(base::fork_mutex(kSink));
-  slot.object.swap(next);  // the old sink is destroyed after the lock is released
+  std::swap(slot.object, sink);  // the old sink is destroyed after the lock is released
 }
 
 namespace base {
@@ -202,7 +201,7 @@ void load_debug(ContextState& context, const std::optional<std::string>& text) {
 namespace {
 
 void say_lines(std::string_view prefix, std::string_view text) {
-  std::shared_ptr<const DebugSink> sink;
+  DebugSink sink;
   {
     const std::lock_guard guard(base::fork_mutex(kSink));
     sink = slot.object;
@@ -219,7 +218,7 @@ void say_lines(std::string_view prefix, std::string_view text) {
     line.assign(prefix);
     line += escaped(text.substr(0, end), true);
     if (sink) {
-      (*sink)(line);
+      sink(line);
     } else {
       line += '\n';
       std::fwrite(line.data(), 1, line.size(), stderr);

@@ -4,6 +4,7 @@
 
 #include <algorithm>
 #include <charconv>
+#include <iterator>
 
 #include "sym/build.hpp"
 #include "sym/parse.hpp"

@@ -1,6 +1,7 @@
 // Checks generated kernels against the table of the movements from which they were generated.
 #include <fmt/format.h>
 
+#include <algorithm>
 #include <numeric>
 
 #include "fuzz/eager.hpp"

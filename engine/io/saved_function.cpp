@@ -109,8 +109,8 @@ std::vector<api::SavedEntry> entries_for(api::ByteReader& reader, const detail::
 
 /// Reads the file, and adds its entries to the function that `make` gives for so many of them.
 template <class Make>
-std::shared_ptr<detail::Captured> load_into(const std::string& path, const detail::SavedSignature& signature,
-                                            const LoadOptions& options, Site site, bool callable, const Make& make) {
+detail::Shared<detail::Captured> load_into(const std::string& path, const detail::SavedSignature& signature,
+                                           const LoadOptions& options, Site site, bool callable, const Make& make) {
   runtime::check_may_read("load_function");
   const detail::CallSite call(site);
   try {
@@ -137,7 +137,7 @@ std::shared_ptr<detail::Captured> load_into(const std::string& path, const detai
   }
 }
 
-std::atomic<int> no_traces{0};  // functions that are loaded have no callable
+int no_traces = 0;  // functions that are loaded have no callable
 
 }  // namespace
 }  // namespace oriel::io
@@ -172,13 +172,13 @@ std::size_t load_captured(Captured& captured, const std::string& path, const Sav
           "load_function",
           fmt::format("\"{}\" holds {}, and {} has room for {} (FunctionOptions::limit)", base::escaped(path),
                       counted(entries, "entry"), called(captured), captured.options.limit - there));
-    return std::shared_ptr<Captured>(&captured, [](Captured*) {});
+    return Shared<Captured>(Shared<Captured>(), &captured);
   });
   return count;
 }
 
-std::shared_ptr<Captured> load_captured(const std::string& path, const SavedSignature& signature,
-                                        const LoadOptions& options, Site site) {
+Shared<Captured> load_captured(const std::string& path, const SavedSignature& signature, const LoadOptions& options,
+                               Site site) {
   return io::load_into(path, signature, options, site, false, [&](std::size_t entries) {
     FunctionOptions function_options;
     function_options.limit = entries;

@@ -50,8 +50,7 @@ class Cache {
     if (const auto found = places_.find(key); found != places_.end()) return found->second->definitions;
     std::vector<CompiledDefinitionPtr> definitions;
     for (std::size_t k = 0; k < programs.size(); ++k) {
-      definitions.push_back(
-          std::make_shared<const CompiledDefinition>(CompiledDefinition{programs[k], shared(canonical[k])}));
+      definitions.push_back(CompiledDefinitionPtr::make(programs[k], shared(canonical[k])));
     }
     kept_.push_front({key, definitions});
     places_.emplace(std::move(key), kept_.begin());

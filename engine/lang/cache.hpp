@@ -41,7 +41,7 @@ struct CompiledDefinition {
   std::shared_ptr<Inferences> inferences;
 };
 
-using CompiledDefinitionPtr = std::shared_ptr<const CompiledDefinition>;
+using CompiledDefinitionPtr = detail::Shared<const CompiledDefinition>;
 
 /// As lang::check, but a text that was checked before is taken from the cache. Thread safety: any thread.
 std::vector<CompiledDefinitionPtr> compile(std::string_view text, std::string_view name,

@@ -113,8 +113,8 @@ class WarningWriter {
   std::vector<ComprehensionWarning> out_;
 };
 
-using WarningSink = std::function<void(const ComprehensionWarning&)>;
-constinit base::Forever<std::shared_ptr<const WarningSink>> warning_sink;
+using WarningSink = Callback<void(const ComprehensionWarning&)>;
+constinit base::Forever<WarningSink> warning_sink;
 
 base::ForkMutex& sink_lock() { return base::fork_mutex(base::ForkLock::sink); }
 
@@ -138,23 +138,22 @@ std::vector<ComprehensionWarning> warnings(const Program& program, const Inferen
 
 void tell(const std::vector<ComprehensionWarning>& warnings) {
   if (warnings.empty()) return;
-  std::shared_ptr<const WarningSink> function;
+  WarningSink function;
   {
     const std::lock_guard lock(sink_lock());
     function = warning_sink.object;
   }
   if (!function) return;
-  for (const ComprehensionWarning& warning : warnings) (*function)(warning);
+  for (const ComprehensionWarning& warning : warnings) function(warning);
 }
 
 }  // namespace oriel::lang
 
 namespace oriel {
 
-void set_comprehension_warning_sink(std::function<void(const ComprehensionWarning&)> sink) {
-  auto function = sink ? std::make_shared<const lang::WarningSink>(std::move(sink)) : nullptr;
+void set_comprehension_warning_sink(Callback<void(const ComprehensionWarning&)> sink) {
   const std::lock_guard lock(lang::sink_lock());
-  lang::warning_sink.object.swap(function);  // the old sink is destroyed after the lock is released
+  std::swap(lang::warning_sink.object, sink);  // the old sink is destroyed after the lock is released
 }
 
 }  // namespace oriel

@@ -1,5 +1,6 @@
 #include "runtime/dump.hpp"
 
+#include <algorithm>
 #include <cerrno>
 #include <cstdio>
 #include <cstring>

@@ -1,6 +1,7 @@
 #include "schedule/memory_plan.hpp"
 
 #include <algorithm>
+#include <functional>
 #include <map>
 #include <numeric>
 #include <queue>

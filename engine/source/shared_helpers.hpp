@@ -1,6 +1,7 @@
 // The header beside the sources of several kernels, which holds each of their helper functions once.
 #pragma once
 
+#include <functional>
 #include <map>
 #include <set>
 #include <string>

@@ -1,6 +1,7 @@
 #include "sym/needed.hpp"
 
 #include <algorithm>
+#include <iterator>
 #include <optional>
 #include <span>
 #include <unordered_map>

@@ -24,10 +24,16 @@ SymBounds bounds_of(sym::Interval interval) {
 }  // namespace
 
 ShapeEnv::ShapeEnv() : ShapeEnv(Options()) {}
-ShapeEnv::ShapeEnv(Options options) : environment_(std::make_unique<sym::Environment>(options)) {}
-ShapeEnv::~ShapeEnv() = default;
-ShapeEnv::ShapeEnv(ShapeEnv&&) noexcept = default;
-ShapeEnv& ShapeEnv::operator=(ShapeEnv&&) noexcept = default;
+ShapeEnv::ShapeEnv(Options options) : environment_(new sym::Environment(options)) {}
+ShapeEnv::~ShapeEnv() { delete environment_; }
+ShapeEnv::ShapeEnv(ShapeEnv&& other) noexcept : environment_(std::exchange(other.environment_, nullptr)) {}
+ShapeEnv& ShapeEnv::operator=(ShapeEnv&& other) noexcept {
+  if (this != &other) {
+    delete environment_;
+    environment_ = std::exchange(other.environment_, nullptr);
+  }
+  return *this;
+}
 
 SymInt ShapeEnv::symbol(std::string_view name, std::int64_t hint, SymBounds bounds, std::string_view source) {
   return SymInt(environment_->declare(name, source, hint, interval_of(bounds)));

@@ -1,19 +1,23 @@
 // Options of captured functions and reports on them; and the engine's side of function.hpp.
 #pragma once
 
-#include <atomic>
 #include <cstddef>
 #include <cstdint>
-#include <memory>
 #include <optional>
 #include <span>
 #include <string>
 #include <vector>
 
+#include "oriel/api.hpp"
 #include "oriel/inline_vector.hpp"
+#include "oriel/shared.hpp"
 #include "oriel/tensor.hpp"
 
-namespace oriel {
+namespace oriel::detail {
+class Captured;
+}
+
+namespace ORIEL_API oriel {
 
 /// Which sizes of a captured function's inputs become symbols, so that one entry serves many of them.
 enum class Dynamic : std::uint8_t {
@@ -109,8 +113,6 @@ struct FunctionCounts {
 
 namespace detail {
 
-class Captured;
-
 /// A device as a guard's value.
 constexpr std::int64_t packed(Device device) noexcept {
   return static_cast<std::int64_t>(device.kind) << 32 | static_cast<std::int64_t>(device.index) << 16 | device.context;
@@ -134,8 +136,8 @@ struct CapturedArguments {
 
 struct CapturedResults {
   InlineVector<Tensor, 4> tensors;
-  InlineVector<SymInt, 4> sizes;     // a SymBool is 0 or 1
-  std::shared_ptr<const void> like;  // a result that holds other tensors and sizes, unless it is a tensor
+  InlineVector<SymInt, 4> sizes;  // a SymBool is 0 or 1
+  Shared<const void> like;        // a result that holds other tensors and sizes, unless it is a tensor
 };
 
 /// What reports call each of the parts of CapturedArguments.
@@ -160,8 +162,8 @@ struct CapturedForm {
 class TracerBase {
  public:
   /// Runs the callable on these tensors. Appends the tensors of its result.
-  virtual std::shared_ptr<void> run(std::span<const Tensor> tensors, std::span<const Tensor> numbers,
-                                    CapturedResults& results) const = 0;
+  virtual Shared<void> run(std::span<const Tensor> tensors, std::span<const Tensor> numbers,
+                           CapturedResults& results) const = 0;
   virtual CapturedNames names(const FunctionOptions& options) const = 0;
   /// `like`: what run() returned.
   virtual CapturedForm form(const void* like) const = 0;
@@ -172,7 +174,7 @@ class TracerBase {
   ~TracerBase() = default;
 };
 
-std::shared_ptr<Captured> make_captured(FunctionOptions options, std::atomic<int>& traces, Site site);
+Shared<Captured> make_captured(FunctionOptions options, int& traces, Site site);
 /// Runs the first entry whose guards hold; false if there is none.
 bool run_captured(const Captured& captured, const CapturedArguments& arguments, CapturedResults& results);
 /// Traces the callable into a new entry, and runs it. False beyond the limits.

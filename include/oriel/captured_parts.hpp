@@ -5,7 +5,6 @@
 #include <concepts>
 #include <cstddef>
 #include <cstdint>
-#include <memory>
 #include <optional>
 #include <span>
 #include <string>
@@ -14,13 +13,15 @@
 #include <utility>
 #include <vector>
 
+#include "oriel/api.hpp"
 #include "oriel/captured.hpp"
 #include "oriel/tensor.hpp"
 
-namespace oriel::detail {
+namespace ORIEL_API oriel {
+namespace detail {
 
 template <class F>
-inline std::atomic<int> captures_of{0};  // traces of all captured functions of this callable type
+inline int captures_of = 0;  // traces of all captured functions of this callable type, counted atomically
 
 template <class... Args>
 const void* signature() noexcept {
@@ -254,8 +255,8 @@ class Tracer final : public TracerBase {  // NOLINT(cppcoreguidelines-virtual-cl
  public:
   explicit Tracer(const F& f, const Args&... arguments) : f_(f), arguments_(arguments...) {}
 
-  std::shared_ptr<void> run(std::span<const Tensor> tensors, std::span<const Tensor> numbers,
-                            CapturedResults& results) const override {
+  Shared<void> run(std::span<const Tensor> tensors, std::span<const Tensor> numbers,
+                   CapturedResults& results) const override {
     Replacer next{tensors.data()};
     const Tensor* number = numbers.data();
     const auto traced = [&](const auto& x) {
@@ -283,7 +284,7 @@ class Tracer final : public TracerBase {  // NOLINT(cppcoreguidelines-virtual-cl
       const std::vector<SymInt> zeros(results.sizes.size() + 1);
       Replacer replacer{none.data(), zeros.data()};
       visit_parts(replacer, result);
-      return std::make_shared<Result>(std::move(result));
+      return Shared<Result>::make(std::move(result));
     }
   }
 
@@ -351,4 +352,5 @@ struct RealizeAfter {
   }
 };
 
-}  // namespace oriel::detail
+}  // namespace detail
+}  // namespace oriel

@@ -1,9 +1,10 @@
 // Equality up to rounding.
 #pragma once
 
+#include "oriel/api.hpp"
 #include "oriel/tensor.hpp"
 
-namespace oriel {
+namespace ORIEL_API oriel {
 
 /// A bool tensor of the broadcast shape: |a - b| <= atol + rtol * |b|, element by element. The definition is that of
 /// numpy.isclose. It is not symmetric: b is the reference. Equal infinities are close. A NaN is close to nothing,

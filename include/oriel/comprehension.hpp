@@ -3,25 +3,26 @@
 
 #include <cstddef>
 #include <cstdint>
-#include <functional>
 #include <initializer_list>
-#include <memory>
 #include <span>
 #include <string>
 #include <string_view>
 #include <utility>
 #include <vector>
 
+#include "oriel/api.hpp"
+#include "oriel/callback.hpp"
 #include "oriel/error.hpp"
 #include "oriel/settings.hpp"
+#include "oriel/shared.hpp"
 #include "oriel/tensor.hpp"
 #include "oriel/view.hpp"
 
-namespace oriel {
-
-namespace lang {
+namespace oriel::lang {
 struct CompiledDefinition;
-}  // namespace lang
+}
+
+namespace ORIEL_API oriel {
 
 /// An error in the text of a comprehension, or arguments that do not fit it. `what()` is formatted like a compiler's
 /// diagnostic: file:line:column, the message with its kind in brackets, the source line with the place marked, and
@@ -76,7 +77,7 @@ struct ComprehensionWarning {
 /// sink runs in the calling thread, for each warning of the first call with given shapes; it runs again if the cached
 /// inference for these shapes has been evicted since. An empty function removes the sink. Thread safety: any thread.
 ///   oriel::set_comprehension_warning_sink([](const auto& w) { std::cerr << w.diagnostic << '\n'; });
-void set_comprehension_warning_sink(std::function<void(const ComprehensionWarning&)> sink);
+void set_comprehension_warning_sink(Callback<void(const ComprehensionWarning&)> sink);
 
 /// What range inference found for given shapes.
 struct ComprehensionRanges {
@@ -185,7 +186,7 @@ class ComprehensionResults {
 class Comprehension {
  public:
   /// Made by oriel::comprehension().
-  explicit Comprehension(std::shared_ptr<const lang::CompiledDefinition> definition)
+  explicit Comprehension(detail::Shared<const lang::CompiledDefinition> definition)
       : definition_(std::move(definition)) {}
 
   /// The name of the definition.
@@ -227,7 +228,7 @@ class Comprehension {
   ComprehensionResults operator()() const { return call({}); }
 
  private:
-  std::shared_ptr<const lang::CompiledDefinition> definition_;
+  detail::Shared<const lang::CompiledDefinition> definition_;
 };
 
 /// Compiles the definition `name` of the text, or the last one if `name` is empty. Compiled definitions are cached, so

@@ -6,12 +6,13 @@
 #include <string>
 #include <vector>
 
+#include "oriel/api.hpp"
 #include "oriel/device.hpp"
 #include "oriel/memory.hpp"
 #include "oriel/print_options.hpp"
 #include "oriel/settings.hpp"
 
-namespace oriel {
+namespace ORIEL_API oriel {
 
 /// What a new context is given. What is left out is read from the environment: the devices' threads and memory when
 /// they are first used, the rest when the context is made.

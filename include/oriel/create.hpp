@@ -4,9 +4,10 @@
 
 #include <optional>
 
+#include "oriel/api.hpp"
 #include "oriel/tensor.hpp"
 
-namespace oriel {
+namespace ORIEL_API oriel {
 
 /// A tensor of `shape` with `value` everywhere. Without a dtype the result is bool, int64 or float32, by the kind of
 /// number. With one, the value is converted as Tensor::to does; an integer that does not fit an integer dtype is an

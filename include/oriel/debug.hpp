@@ -3,13 +3,15 @@
 // The functions read and set those of the thread's current context (context.hpp).
 #pragma once
 
-#include <functional>
 #include <optional>
 #include <span>
 #include <string>
 #include <string_view>
 
-namespace oriel {
+#include "oriel/api.hpp"
+#include "oriel/callback.hpp"
+
+namespace ORIEL_API oriel {
 
 /// One kind of debug lines. Level 0 prints nothing; each level prints what the lower ones print, and more.
 struct DebugCategory {
@@ -39,7 +41,7 @@ int debug_level(std::string_view category);
 /// of different threads may alternate. The work is under way, so a sink must not realise a tensor. An exception from
 /// the sink ends the realize, as a device failure between two kernels would: values that no finished kernel has
 /// computed stay pending, and nothing is lost.
-using DebugSink = std::function<void(std::string_view line)>;
+using DebugSink = Callback<void(std::string_view line)>;
 /// Sets the sink of the debug lines of all contexts. The default, and the meaning of an empty function, is the standard
 /// error stream.
 void set_debug_sink(DebugSink sink);

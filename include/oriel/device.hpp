@@ -6,7 +6,9 @@
 #include <string_view>
 #include <vector>
 
-namespace oriel {
+#include "oriel/api.hpp"
+
+namespace ORIEL_API oriel {
 
 enum class DeviceKind : std::uint8_t {
   eigen,   ///< The CPU, through Eigen. Needs neither compiler nor driver. The default.

@@ -6,7 +6,9 @@
 #include <cstdint>
 #include <string_view>
 
-namespace oriel {
+#include "oriel/api.hpp"
+
+namespace ORIEL_API oriel {
 
 /// An element type. float16 and bfloat16 are stored in 16 bits; arithmetic on them is done in float32 and rounded
 /// to the dtype after every operation (IEEE round to nearest even).

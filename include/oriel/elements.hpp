@@ -2,11 +2,13 @@
 #pragma once
 
 #include <cstddef>
-#include <memory>
 #include <span>
 #include <utility>
 
-namespace oriel {
+#include "oriel/api.hpp"
+#include "oriel/shared.hpp"
+
+namespace ORIEL_API oriel {
 
 /// The result of Tensor::data(): a tensor's elements in row-major order, in the memory in which they are stored. The
 /// object keeps this memory alive. While it or a copy of it lives, the elements do not change, even if the tensor is
@@ -24,7 +26,7 @@ class Elements {
 
   Elements() = default;
   /// `size` elements, which live as long as a copy of `first` does.
-  Elements(std::shared_ptr<const T> first, std::size_t size) noexcept : first_(std::move(first)), size_(size) {}
+  Elements(detail::Shared<const T> first, std::size_t size) noexcept : first_(std::move(first)), size_(size) {}
 
   /// The address of the first element.
   const T* data() const noexcept { return first_.get(); }
@@ -42,7 +44,7 @@ class Elements {
   operator std::span<const T>() const&& = delete;                            // its memory would be gone
 
  private:
-  std::shared_ptr<const T> first_;
+  detail::Shared<const T> first_;
   std::size_t size_ = 0;
 };
 

@@ -6,9 +6,10 @@
 #include <string_view>
 #include <utility>
 
+#include "oriel/api.hpp"
 #include "oriel/site.hpp"
 
-namespace oriel {
+namespace ORIEL_API oriel {
 
 namespace detail {
 /// " (at main.cpp:12)"; on a line of its own if the message has several lines; empty for an unknown site.

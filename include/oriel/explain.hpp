@@ -8,12 +8,13 @@
 #include <string>
 #include <vector>
 
+#include "oriel/api.hpp"
 #include "oriel/device.hpp"
 #include "oriel/dtype.hpp"
 #include "oriel/tensor.hpp"
 #include "oriel/view.hpp"
 
-namespace oriel {
+namespace ORIEL_API oriel {
 
 /// One access of a kernel: how its loops address an operand.
 struct ExplainedOperand {

@@ -8,11 +8,12 @@
 #include <utility>
 #include <vector>
 
+#include "oriel/api.hpp"
 #include "oriel/dtype.hpp"
 #include "oriel/shape.hpp"
 #include "oriel/tensor.hpp"
 
-namespace oriel {
+namespace ORIEL_API oriel {
 
 /// Options of export_cpp.
 struct ExportOptions {

@@ -2,7 +2,6 @@
 #pragma once
 
 #include <cstddef>
-#include <memory>
 #include <optional>
 #include <string>
 #include <tuple>
@@ -10,14 +9,16 @@
 #include <utility>
 #include <vector>
 
+#include "oriel/api.hpp"
 #include "oriel/captured.hpp"
 #include "oriel/captured_parts.hpp"
 #include "oriel/function_export.hpp"
 #include "oriel/saved_parts.hpp"
+#include "oriel/shared.hpp"
 #include "oriel/site.hpp"
 #include "oriel/tensor.hpp"
 
-namespace oriel {
+namespace ORIEL_API oriel {
 
 template <class F>
 class Function;
@@ -202,7 +203,7 @@ class Function {
   }
 
   [[no_unique_address]] F f_;
-  std::shared_ptr<detail::Captured> captured_;
+  detail::Shared<detail::Captured> captured_;
 };
 
 /// A captured function with its last arguments bound: `bind(f, w, k)(x)` is `f(x, w, k)`. Bound tensors are inputs,

@@ -7,9 +7,10 @@
 #include <string>
 #include <vector>
 
+#include "oriel/api.hpp"
 #include "oriel/captured.hpp"
 
-namespace oriel {
+namespace ORIEL_API oriel {
 
 /// Options of Function::export_cpp.
 struct FunctionExportOptions {

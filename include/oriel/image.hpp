@@ -3,9 +3,10 @@
 
 #include <string>
 
+#include "oriel/api.hpp"
 #include "oriel/tensor.hpp"
 
-namespace oriel {
+namespace ORIEL_API oriel {
 
 /// Reads an image: shape (height, width) for grey and (height, width, 3) for colour. A PNG with transparency has alpha
 /// as its last channel, so it has 2 or 4 channels. The dtype is uint8 if the file has at most 8 bits per sample, else

@@ -1,22 +1,35 @@
 // A vector that stores its first elements without an allocation. Shapes, strides and ranges use it.
 #pragma once
 
-#include <algorithm>
 #include <concepts>
 #include <cstddef>
 #include <cstdint>
-#include <cstring>
 #include <initializer_list>
-#include <iterator>
-#include <limits>
-#include <memory>
 #include <new>
-#include <stdexcept>
 #include <type_traits>
 #include <utility>
-#include <vector>
+#include <vector>  // with std::reverse_iterator; <iterator>, <memory> or <algorithm> would double the lines of this header
 
-namespace oriel {
+#include "oriel/api.hpp"
+
+namespace ORIEL_API oriel {
+
+namespace detail {
+
+template <class It>
+concept ElementIterator = requires(It& it, const It& end) {
+  *it;
+  ++it;
+  it != end;
+};
+template <class It>
+concept CountableIterator = ElementIterator<It> && requires(const It& first, const It& last) {
+  static_cast<std::size_t>(last - first);
+};
+[[noreturn]] void throw_out_of_range();  // std::out_of_range
+[[noreturn]] void throw_too_long();      // std::length_error
+
+}  // namespace detail
 
 /// A std::vector that stores up to N elements inside the object. Members behave as those of std::vector, exceptions
 /// included, with one difference: moving a vector of at most N elements moves the elements, so references to them
@@ -49,7 +62,7 @@ class InlineVector {
   explicit InlineVector(size_type count) : InlineVector() { resize(count); }
   InlineVector(size_type count, const T& value) : InlineVector() { assign(count, value); }
   InlineVector(std::initializer_list<T> list) : InlineVector() { append_copies(list.begin(), list.size()); }
-  template <std::input_iterator It>
+  template <detail::ElementIterator It>
   InlineVector(It first, It last) : InlineVector() {
     assign(first, last);
   }
@@ -79,7 +92,7 @@ class InlineVector {
     return *this;
   }
   ~InlineVector() {
-    std::destroy_n(data_, size_);
+    destroy(data_, size_);
     free_heap();
   }
 
@@ -87,13 +100,12 @@ class InlineVector {
     const T copy = value;
     clear();
     reserve(count);
-    std::uninitialized_fill_n(data_, count, copy);
-    size_ = count;
+    while (size_ < count) construct(copy);
   }
-  template <std::input_iterator It>
+  template <detail::ElementIterator It>
   void assign(It first, It last) {
     clear();
-    if constexpr (std::forward_iterator<It>) reserve(static_cast<size_type>(std::distance(first, last)));
+    if constexpr (detail::CountableIterator<It>) reserve(static_cast<size_type>(last - first));
     for (; first != last; ++first) emplace_back(*first);
   }
   void assign(std::initializer_list<T> list) { *this = list; }
@@ -102,7 +114,7 @@ class InlineVector {
   bool empty() const noexcept { return size_ == 0; }
   size_type capacity() const noexcept { return capacity_; }
   static constexpr size_type max_size() noexcept {
-    return std::numeric_limits<std::ptrdiff_t>::max() / sizeof(T);  // NOLINT(bugprone-sizeof-expression)
+    return PTRDIFF_MAX / sizeof(T);  // NOLINT(bugprone-sizeof-expression)
   }
 
   T* data() noexcept { return data_; }
@@ -133,37 +145,29 @@ class InlineVector {
   }
   void resize(size_type count) {
     reserve(count);
-    if (count > size_) {
-      std::uninitialized_value_construct_n(data_ + size_, count - size_);
-    } else {
-      std::destroy_n(data_ + count, size_ - count);
-    }
-    size_ = count;
+    while (size_ < count) construct();
+    cut(count);
   }
   void resize(size_type count, const T& value) {
     if (count <= size_) return resize(count);
     const T copy = value;
     reserve(count);
-    std::uninitialized_fill_n(data_ + size_, count - size_, copy);
-    size_ = count;
+    while (size_ < count) construct(copy);
   }
-  void clear() noexcept {
-    std::destroy_n(data_, size_);
-    size_ = 0;
-  }
+  void clear() noexcept { cut(0); }
 
   template <class... Args>
   T& emplace_back(Args&&... args) {
     if (size_ == capacity_) {
       T made(std::forward<Args>(args)...);  // before growing: the arguments may be elements of this vector
       grow(size_ + 1);
-      return *std::construct_at(data_ + size_++, std::move(made));
+      return construct(std::move(made));
     }
-    return *std::construct_at(data_ + size_++, std::forward<Args>(args)...);
+    return construct(std::forward<Args>(args)...);
   }
   void push_back(const T& value) { emplace_back(value); }
   void push_back(T&& value) { emplace_back(std::move(value)); }
-  void pop_back() noexcept { std::destroy_at(data_ + --size_); }
+  void pop_back() noexcept { cut(size_ - 1); }
 
   iterator insert(const_iterator at, const T& value) { return insert_moved(at, T(value)); }
   iterator insert(const_iterator at, T&& value) { return insert_moved(at, T(std::move(value))); }
@@ -171,26 +175,28 @@ class InlineVector {
     const auto index = at - data_;
     const size_type before = size_;
     resize(size_ + count, value);
-    std::rotate(data_ + index, data_ + before, data_ + size_);
+    rotate(data_ + index, data_ + before, data_ + size_);
     return data_ + index;
   }
-  template <std::input_iterator It>
+  template <detail::ElementIterator It>
   iterator insert(const_iterator at, It first, It last) {
     const auto index = at - data_;
     InlineVector added(first, last);  // a copy, because the range may lie in this vector
     const size_type before = size_;
     reserve(size_ + added.size_);
     for (T& value : added) emplace_back(std::move(value));
-    std::rotate(data_ + index, data_ + before, data_ + size_);
+    rotate(data_ + index, data_ + before, data_ + size_);
     return data_ + index;
   }
   iterator insert(const_iterator at, std::initializer_list<T> list) { return insert(at, list.begin(), list.end()); }
   iterator erase(const_iterator at) { return erase(at, at + 1); }
   iterator erase(const_iterator first, const_iterator last) {
     T* const to = data_ + (first - data_);
-    T* const end_of_moved = std::move(data_ + (last - data_), data_ + size_, to);
-    std::destroy(end_of_moved, data_ + size_);
-    size_ = static_cast<size_type>(end_of_moved - data_);
+    T* end_of_moved = to;
+    for (T* from = data_ + (last - data_); from != data_ + size_; ++from, ++end_of_moved) {
+      if (from != end_of_moved) *end_of_moved = std::move(*from);
+    }
+    cut(static_cast<size_type>(end_of_moved - data_));
     return to;
   }
 
@@ -202,10 +208,18 @@ class InlineVector {
   friend void swap(InlineVector& a, InlineVector& b) noexcept { a.swap(b); }
 
   friend bool operator==(const InlineVector& a, const InlineVector& b) {
-    return std::equal(a.begin(), a.end(), b.begin(), b.end(), [](const T& x, const T& y) -> bool { return x == y; });
+    if (a.size_ != b.size_) return false;
+    for (size_type i = 0; i < a.size_; ++i) {
+      if (!static_cast<bool>(a.data_[i] == b.data_[i])) return false;
+    }
+    return true;
   }
   friend bool operator<(const InlineVector& a, const InlineVector& b) {
-    return std::lexicographical_compare(a.begin(), a.end(), b.begin(), b.end());
+    for (size_type i = 0; i < a.size_ && i < b.size_; ++i) {
+      if (a.data_[i] < b.data_[i]) return true;
+      if (b.data_[i] < a.data_[i]) return false;
+    }
+    return a.size_ < b.size_;
   }
   /// @}
 
@@ -214,7 +228,7 @@ class InlineVector {
   bool is_inline() const noexcept { return capacity_ <= N; }
 
   size_type checked(size_type i) const {
-    if (i >= size_) throw std::out_of_range("oriel::InlineVector::at");
+    if (i >= size_) detail::throw_out_of_range();
     return i;
   }
 
@@ -229,7 +243,7 @@ class InlineVector {
   void copy_from(const InlineVector& other) {
     if constexpr (kCopyWhole) {
       if (other.is_inline()) {
-        std::memcpy(inline_, other.inline_, sizeof(inline_));
+        __builtin_memcpy(inline_, other.inline_, sizeof(inline_));
         size_ = other.size_;
         return;
       }
@@ -240,32 +254,88 @@ class InlineVector {
   // Precondition: the vector is empty.
   void append_copies(const T* from, size_type count) {
     if (count > capacity_) grow(count);
-    std::uninitialized_copy_n(from, count, data_);
-    size_ = count;
+    if constexpr (std::is_trivially_copyable_v<T>) {
+      if (count > 0) __builtin_memcpy(static_cast<void*>(data_), from, count * sizeof(T));
+      size_ = count;
+    } else {
+      while (size_ < count) construct(from[size_]);
+    }
+  }
+
+  // Precondition: there is room.
+  template <class... Args>
+  T& construct(Args&&... args) {
+    T* const made = ::new (static_cast<void*>(data_ + size_)) T(std::forward<Args>(args)...);
+    ++size_;
+    return *made;
+  }
+  static void destroy(T* first, size_type count) noexcept {
+    if constexpr (!std::is_trivially_destructible_v<T>) {
+      for (size_type i = 0; i < count; ++i) first[i].~T();
+    }
+  }
+  // Drops the elements from position `size` on.
+  void cut(size_type size) noexcept {
+    destroy(data_ + size, size_ - size);
+    size_ = size;
+  }
+  // Moves elements to memory that holds none.
+  static void relocate(T* from, size_type count, T* to) noexcept {
+    if constexpr (std::is_trivially_copyable_v<T>) {
+      if (count > 0) __builtin_memcpy(static_cast<void*>(to), from, count * sizeof(T));
+    } else {
+      for (size_type i = 0; i < count; ++i) ::new (static_cast<void*>(to + i)) T(std::move(from[i]));
+      destroy(from, count);
+    }
+  }
+  static void reverse(T* first, T* last) noexcept(std::is_nothrow_move_assignable_v<T>) {
+    for (; last - first > 1; ++first) {
+      T kept(std::move(*first));
+      *first = std::move(*--last);
+      *last = std::move(kept);
+    }
+  }
+  // Exchanges [first, middle) with [middle, last).
+  static void rotate(T* first, T* middle, T* last) {
+    reverse(first, middle);
+    reverse(middle, last);
+    reverse(first, last);
   }
 
   iterator insert_moved(const_iterator at, T&& value) {
     const auto index = at - data_;
     emplace_back(std::move(value));
-    std::rotate(data_ + index, data_ + size_ - 1, data_ + size_);
+    rotate(data_ + index, data_ + size_ - 1, data_ + size_);
     return data_ + index;
   }
 
   void grow(size_type least) {
-    if (least > max_size()) throw std::length_error("oriel::InlineVector");
-    const size_type capacity = std::max(least, std::min(2 * capacity_, max_size()));
-    T* const data = std::allocator<T>().allocate(capacity);
-    std::uninitialized_move_n(data_, size_, data);
-    std::destroy_n(data_, size_);
+    if (least > max_size()) detail::throw_too_long();
+    const size_type doubled = capacity_ < max_size() / 2 ? 2 * capacity_ : max_size();
+    const size_type capacity = least > doubled ? least : doubled;
+    T* const data = allocate(capacity);
+    relocate(data_, size_, data);
     free_heap();
     data_ = data;
     capacity_ = capacity;
   }
+  static T* allocate(size_type capacity) {
+    if constexpr (alignof(T) > __STDCPP_DEFAULT_NEW_ALIGNMENT__) {
+      return static_cast<T*>(::operator new(capacity * sizeof(T), std::align_val_t(alignof(T))));
+    } else {
+      return static_cast<T*>(::operator new(capacity * sizeof(T)));
+    }
+  }
   void free_heap() noexcept {
-    if (!is_inline()) std::allocator<T>().deallocate(data_, capacity_);
+    if (is_inline()) return;
+    if constexpr (alignof(T) > __STDCPP_DEFAULT_NEW_ALIGNMENT__) {
+      ::operator delete(static_cast<void*>(data_), std::align_val_t(alignof(T)));
+    } else {
+      ::operator delete(static_cast<void*>(data_));
+    }
   }
   void release() noexcept {
-    std::destroy_n(data_, size_);
+    destroy(data_, size_);
     free_heap();
     data_ = inline_data();
     size_ = 0;
@@ -281,8 +351,7 @@ class InlineVector {
     if (other.is_inline()) {
       // The explicit bound keeps g++ from warning of reads past the storage.
       const size_type count = other.size_ <= N ? other.size_ : N;
-      std::uninitialized_move_n(other.inline_data(), count, inline_data());
-      std::destroy_n(other.inline_data(), count);
+      relocate(other.inline_data(), count, inline_data());
       size_ = count;
     } else {
       data_ = other.data_;

@@ -7,10 +7,11 @@
 #include <string>
 #include <vector>
 
+#include "oriel/api.hpp"
 #include "oriel/layout.hpp"
 #include "oriel/tensor.hpp"
 
-namespace oriel {
+namespace ORIEL_API oriel {
 
 /// An operand of an iteration. All operands with an offset (in elements) share one memory. Each operand without an
 /// offset has a memory of its own.

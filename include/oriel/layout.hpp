@@ -5,9 +5,10 @@
 #include <string>
 #include <string_view>
 
+#include "oriel/api.hpp"
 #include "oriel/shape.hpp"
 
-namespace oriel {
+namespace ORIEL_API oriel {
 
 /// The order of a tensor's axes in memory, as in PyTorch. Axis 1 holds the channels.
 enum class MemoryFormat : std::uint8_t {

@@ -1,9 +1,10 @@
 // Conditions on layouts whose sizes are symbols: what Layout's predicates ask, without a branch.
 #pragma once
 
+#include "oriel/api.hpp"
 #include "oriel/layout.hpp"
 
-namespace oriel {
+namespace ORIEL_API oriel {
 
 /// Layout::is_contiguous as a condition. No guard is recorded until the condition is turned into a bool, and then one
 /// guard for the whole formula. A plain bool if all sizes and strides are numbers. What the ranges of the symbols

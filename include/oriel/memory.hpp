@@ -4,9 +4,10 @@
 #include <cstddef>
 #include <cstdint>
 
+#include "oriel/api.hpp"
 #include "oriel/device.hpp"
 
-namespace oriel {
+namespace ORIEL_API oriel {
 
 /// A device's memory in bytes. Memory is counted in whole blocks: a tensor's size is rounded up to a size class. The
 /// classes are 1, 1.25, 1.5 and 1.75 times each power of two, rounded up to a multiple of 64, plus 64 bytes of padding,

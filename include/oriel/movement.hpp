@@ -7,11 +7,13 @@
 // of elements exceeds 2^63-1. Where a comment says "Throws" without a type, it means ShapeError.
 #pragma once
 
+#include "oriel/api.hpp"
 #include "oriel/settings.hpp"
 #include "oriel/tensor.hpp"
-#include "oriel/view.hpp"
 
-namespace oriel {
+namespace ORIEL_API oriel {
+
+struct View;
 
 /// The same elements in row-major order with another shape. One extent may be -1 and is then computed. Throws if the
 /// numbers of elements differ, if -1 occurs twice, or if its value is ambiguous (another extent is 0). Never copies: if

@@ -3,9 +3,10 @@
 // operands are computed in each call (oriel/function.hpp).
 #pragma once
 
+#include "oriel/api.hpp"
 #include "oriel/tensor.hpp"
 
-namespace oriel {
+namespace ORIEL_API oriel {
 
 /// The positions of the elements that are not 0, as int64 of shape (count, rank), in row-major order, as
 /// torch.nonzero. NaN is not 0. A tensor without axes gives (1, 0) or (0, 0).

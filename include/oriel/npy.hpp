@@ -3,9 +3,10 @@
 
 #include <string>
 
+#include "oriel/api.hpp"
 #include "oriel/tensor.hpp"
 
-namespace oriel {
+namespace ORIEL_API oriel {
 
 /// The array in a .npy file (versions 1 to 3 of the format, https://numpy.org/doc/stable/reference/generated/
 /// numpy.lib.format.html), of dtype bool, an integer, float16, float32 or float64, in row-major or Fortran order. An

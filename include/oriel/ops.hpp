@@ -7,9 +7,10 @@
 // float32 and rounded.
 #pragma once
 
+#include "oriel/api.hpp"
 #include "oriel/tensor.hpp"
 
-namespace oriel {
+namespace ORIEL_API oriel {
 
 // ---- Arithmetic. Integers wrap.
 

@@ -1,6 +1,8 @@
 // Includes Oriel's whole public interface.
 #pragma once
 
+#include "oriel/api.hpp"
+#include "oriel/callback.hpp"
 #include "oriel/close.hpp"
 #include "oriel/comprehension.hpp"
 #include "oriel/context.hpp"

@@ -4,6 +4,7 @@
 #include <iosfwd>
 #include <string>
 
+#include "oriel/api.hpp"
 #include "oriel/device.hpp"
 #include "oriel/dtype.hpp"
 #include "oriel/layout.hpp"
@@ -11,7 +12,7 @@
 #include "oriel/shape.hpp"
 #include "oriel/tensor.hpp"
 
-namespace oriel {
+namespace ORIEL_API oriel {
 
 struct View;
 class ShapeTracker;

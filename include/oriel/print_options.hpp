@@ -4,7 +4,9 @@
 #include <cstdint>
 #include <string>
 
-namespace oriel {
+#include "oriel/api.hpp"
+
+namespace ORIEL_API oriel {
 
 /// How elements are printed: NumPy's print options with its names and defaults (numpy.set_printoptions).
 struct PrintOptions {

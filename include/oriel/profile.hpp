@@ -5,7 +5,9 @@
 #include <string>
 #include <vector>
 
-namespace oriel {
+#include "oriel/api.hpp"
+
+namespace ORIEL_API oriel {
 
 /// One launch of a kernel.
 struct ProfiledLaunch {

@@ -5,9 +5,10 @@
 // Every function here throws ShapeError for an axis out of range or named twice.
 #pragma once
 
+#include "oriel/api.hpp"
 #include "oriel/tensor.hpp"
 
-namespace oriel {
+namespace ORIEL_API oriel {
 
 /// Sum. bool and integers are summed in int64 (uint64 in uint64), wrapping. Halves are summed in float32 and rounded
 /// once. The sum of no elements is 0.

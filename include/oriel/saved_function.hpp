@@ -1,18 +1,19 @@
 // Captured functions from files: run without the callable that was traced.
 #pragma once
 
-#include <memory>
 #include <string>
 #include <type_traits>
 #include <utility>
 #include <vector>
 
+#include "oriel/api.hpp"
 #include "oriel/captured.hpp"
 #include "oriel/saved_parts.hpp"
+#include "oriel/shared.hpp"
 #include "oriel/site.hpp"
 #include "oriel/tensor.hpp"
 
-namespace oriel {
+namespace ORIEL_API oriel {
 
 template <class Signature>
 class LoadedFunction;
@@ -73,7 +74,7 @@ class LoadedFunction<Result(Args...)> {
   /// @}
 
  private:
-  std::shared_ptr<detail::Captured> captured_;
+  detail::Shared<detail::Captured> captured_;
 };
 
 }  // namespace oriel

@@ -4,17 +4,19 @@
 #include <bit>
 #include <cstddef>
 #include <cstdint>
-#include <memory>
 #include <span>
 #include <string>
 #include <type_traits>
 #include <utility>
 
+#include "oriel/api.hpp"
 #include "oriel/captured_parts.hpp"
 #include "oriel/error.hpp"
+#include "oriel/shared.hpp"
 #include "oriel/site.hpp"
 
-namespace oriel::detail {
+namespace ORIEL_API oriel {
+namespace detail {
 
 /// The values of a result's parts, in order.
 class SavedValues {
@@ -75,19 +77,19 @@ struct SavedSignature {
   std::string result;
   /// A result with these values, and so many empty tensors and sizes; null if it is a tensor or nothing. Throws IoError
   /// if they do not fit.
-  std::shared_ptr<void> (*like)(std::span<const std::int64_t> values, std::size_t tensors, std::size_t sizes);
+  Shared<void> (*like)(std::span<const std::int64_t> values, std::size_t tensors, std::size_t sizes);
 };
 
 template <class Result>
-std::shared_ptr<void> saved_like(std::span<const std::int64_t> values, std::size_t tensors, std::size_t sizes) {
+Shared<void> saved_like(std::span<const std::int64_t> values, std::size_t tensors, std::size_t sizes) {
   SavedValues from(values);
   CapturedResults results;
-  std::shared_ptr<void> like;
+  Shared<void> like;
   if constexpr (std::same_as<Result, Tensor>) {
     results.tensors.resize(1);
   } else if constexpr (!std::is_void_v<Result>) {
     static_assert(std::is_default_constructible_v<Result>, "a result that is loaded must have a default constructor");
-    auto made = std::make_shared<Result>();
+    auto made = Shared<Result>::make();
     restore_parts(from, *made);
     Collector collector{results};
     visit_parts(collector, std::as_const(*made));
@@ -108,7 +110,8 @@ void save_captured(const Captured& captured, const std::string& path, Site site)
 std::size_t load_captured(Captured& captured, const std::string& path, const SavedSignature& signature,
                           const LoadOptions& options, Site site);
 /// A captured function of the entries of a file.
-std::shared_ptr<Captured> load_captured(const std::string& path, const SavedSignature& signature,
-                                        const LoadOptions& options, Site site);
+Shared<Captured> load_captured(const std::string& path, const SavedSignature& signature, const LoadOptions& options,
+                               Site site);
 
-}  // namespace oriel::detail
+}  // namespace detail
+}  // namespace oriel

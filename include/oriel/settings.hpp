@@ -5,7 +5,9 @@
 
 #include <cstdint>
 
-namespace oriel {
+#include "oriel/api.hpp"
+
+namespace ORIEL_API oriel {
 
 /// Limits of pending work. A tensor is realised by the call that makes it if its longest chain of pending operations
 /// exceeds `nodes`, or if the buffers that only its pending work keeps alive exceed `bytes` in total. So a loop that

@@ -4,10 +4,11 @@
 #include <cstddef>
 #include <string>
 
+#include "oriel/api.hpp"
 #include "oriel/inline_vector.hpp"
 #include "oriel/symint.hpp"
 
-namespace oriel {
+namespace ORIEL_API oriel {
 
 /// A short list of sizes, of any length. Up to 8 entries need no allocation. A std::vector of integers converts to it.
 using Ints = InlineVector<SymInt, 8>;

@@ -2,21 +2,20 @@
 #pragma once
 
 #include <cstdint>
-#include <map>
-#include <memory>
 #include <optional>
 #include <string>
 #include <string_view>
 #include <vector>
 
+#include "oriel/api.hpp"
 #include "oriel/site.hpp"
 #include "oriel/symint.hpp"
 
-namespace oriel {
-
-namespace sym {
+namespace oriel::sym {
 struct Environment;
 }
+
+namespace ORIEL_API oriel {
 
 /// How the size of one dimension of an input becomes a SymInt.
 enum class SizePolicy {
@@ -167,7 +166,7 @@ class ShapeEnv {
   sym::Environment& environment() const noexcept { return *environment_; }
 
  private:
-  std::unique_ptr<sym::Environment> environment_;
+  sym::Environment* environment_;  // its own; null in one that was moved from
 };
 
 /// ShapeEnv::expect_true in the environment of the condition's symbols, such as that of a captured function's trace. A

@@ -1,7 +1,9 @@
 // A line of the user's program.
 #pragma once
 
-namespace oriel {
+#include "oriel/api.hpp"
+
+namespace ORIEL_API oriel {
 
 /// The line of the user's program that built a tensor. Errors name it, and explain() shows it. Functions take it as a
 /// last, defaulted argument that callers leave out.

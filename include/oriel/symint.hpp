@@ -2,16 +2,17 @@
 #pragma once
 
 #include <concepts>
+#include <cstddef>
 #include <cstdint>
-#include <functional>
-#include <limits>
 #include <string>
 
-namespace oriel {
+#include "oriel/api.hpp"
 
-namespace sym {
+namespace oriel::sym {
 struct Node;
 }
+
+namespace ORIEL_API oriel {
 
 namespace detail {
 template <class T>
@@ -208,7 +209,7 @@ class SymInt {
 
   // The numbers from kLeast + 1 to kLeast + 2^48 - 1 stand for expressions: the number of a pool, and behind it, in 24
   // bits, that of a node in it. A plain number among them is kept in a table of the process, as if of pool 0.
-  static constexpr std::int64_t kLeast = std::numeric_limits<std::int64_t>::min();
+  static constexpr std::int64_t kLeast = INT64_MIN;
   static constexpr std::int64_t kBand = kLeast + (std::int64_t(1) << 48);
   static constexpr std::uint64_t kFirstSymbolic = std::uint64_t(1) << 24;
 
@@ -262,7 +263,7 @@ std::string to_string(SymBool condition);
 namespace std {
 /// Hash of a size: equal sizes have equal hashes.
 template <>
-struct hash<oriel::SymInt> {
+struct ORIEL_API hash<oriel::SymInt> {
   /// Hash of `n`.
   std::size_t operator()(oriel::SymInt n) const;
 };

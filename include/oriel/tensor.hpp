@@ -1,43 +1,76 @@
 // The tensor: a value type that refers to data, or to pending work that will compute it.
 #pragma once
 
-#include <algorithm>
 #include <concepts>
 #include <cstddef>
 #include <cstdint>
-#include <functional>
 #include <initializer_list>
 #include <new>
-#include <optional>
 #include <span>
 #include <string>
 #include <type_traits>
 #include <utility>
 #include <vector>
 
+#include "oriel/api.hpp"
+#include "oriel/callback.hpp"
 #include "oriel/device.hpp"
 #include "oriel/dtype.hpp"
 #include "oriel/elements.hpp"
 #include "oriel/layout.hpp"
 #include "oriel/shape.hpp"
+#include "oriel/shared.hpp"
 #include "oriel/site.hpp"
 
-namespace oriel {
-
-namespace detail {
+namespace oriel::detail {
 struct Access;
 class Cell;
-}  // namespace detail
+}  // namespace oriel::detail
+
+namespace ORIEL_API oriel {
+
 class Operand;
 class ComprehensionResults;
+
+/// An end of a Slice, or none. As std::optional<SymInt>, which converts to it.
+class SliceEnd {
+ public:
+  /// None.
+  constexpr SliceEnd() noexcept = default;
+  /// A position.
+  /// @{
+  constexpr SliceEnd(SymInt position) noexcept  // NOLINT(google-explicit-constructor)
+      : position_(position), given_(true) {}
+  template <detail::Integer T>
+  constexpr SliceEnd(T position) : SliceEnd(SymInt(position)) {}  // NOLINT(google-explicit-constructor)
+  /// @}
+  /// What an optional holds.
+  template <class Optional>
+  requires requires(const Optional& other) {
+    { *other } -> std::convertible_to<SymInt>;
+    other.has_value();
+  }
+  constexpr SliceEnd(const Optional& other) {  // NOLINT(google-explicit-constructor)
+    if (other.has_value()) *this = SliceEnd(SymInt(*other));
+  }
+
+  constexpr bool has_value() const noexcept { return given_; }          ///< is a position given?
+  constexpr explicit operator bool() const noexcept { return given_; }  ///< is a position given?
+  constexpr SymInt operator*() const noexcept { return position_; }     ///< the position, if one is given
+  /// The position, or `other` if none is given.
+  constexpr SymInt value_or(SymInt other) const noexcept { return given_ ? position_ : other; }
+
+ private:
+  SymInt position_;
+  bool given_ = false;
+};
 
 /// Python's start:stop:step along one axis. Negative positions count from the end. Positions beyond the axis are
 /// clamped to it. A negative step runs backwards. `Slice{}` is the whole axis, `Slice{.step = -1}` the axis reversed.
 struct Slice {
-  std::optional<SymInt> start =
-      std::nullopt;  ///< the first position; by default the first one of the axis, or the last one for a negative step
-  std::optional<SymInt> stop = std::nullopt;  ///< behind the last position; by default the end of the axis
-  std::int64_t step = 1;                      ///< from position to position; not 0
+  SliceEnd start = {};    ///< the first position; by default the first of the axis, or the last for a negative step
+  SliceEnd stop = {};     ///< behind the last position; by default the end of the axis
+  std::int64_t step = 1;  ///< from position to position; not 0
 };
 
 /// The axes of an operation: one, a list, or all (the default). Negative axes count from the last.
@@ -46,21 +79,23 @@ class Axes {
   Axes() = default;  ///< all
   /// One axis.
   template <std::integral T>
-  requires(!std::same_as<T, bool>) Axes(T axis) : list_(Ints{SymInt(axis)}) {}  // NOLINT(google-explicit-constructor)
+  requires(!std::same_as<T, bool>) Axes(T axis)
+      : list_{SymInt(axis)}, all_(false) {}  // NOLINT(google-explicit-constructor)
   /// A list of axes, in any order.
   /// @{
-  Axes(std::initializer_list<SymInt> axes) : list_(Ints(axes.begin(), axes.end())) {}
-  Axes(Ints axes) : list_(std::move(axes)) {}  // NOLINT(google-explicit-constructor)
+  Axes(std::initializer_list<SymInt> axes) : list_(axes), all_(false) {}
+  Axes(Ints axes) : list_(std::move(axes)), all_(false) {}  // NOLINT(google-explicit-constructor)
   template <std::integral T>
   requires(!std::same_as<T, bool>) Axes(const std::vector<T>& axes)  // NOLINT(google-explicit-constructor)
-      : list_(Ints(axes)) {}
+      : list_(axes), all_(false) {}
   /// @}
 
-  /// The list, or nullopt for all axes. An empty list means no axis.
-  const std::optional<Ints>& list() const noexcept { return list_; }
+  /// The list, or null for all axes. An empty list means no axis.
+  const Ints* list() const noexcept { return all_ ? nullptr : &list_; }
 
  private:
-  std::optional<Ints> list_;
+  Ints list_;
+  bool all_ = true;
 };
 
 /// An array of one dtype and shape, on one device. Operations return at once. Work runs when a result is asked for
@@ -212,7 +247,10 @@ class Tensor {
         no_memory(count, sizeof(T), "generate");
       }
     }
-    each_index(shape, [&](std::span<const std::int64_t> i) { data.push_back(f(i)); });
+    const auto append = [&](std::span<const std::int64_t> i) { data.push_back(f(i)); };
+    using Append = decltype(append);
+    each_index(shape, const_cast<void*>(static_cast<const void*>(&append)),
+               [](void* state, std::span<const std::int64_t> i) { (*static_cast<Append*>(state))(i); });
     return from(data, shape, site);
   }
 
@@ -260,7 +298,7 @@ class Tensor {
       auto bytes = room_for<std::vector<unsigned char>>(count, 1, "to_vector");
       auto out = room_for<std::vector<bool>>(count, 1, "to_vector");
       read(DType::bool_, bytes.data(), bytes.size(), "to_vector");
-      std::copy(bytes.begin(), bytes.end(), out.begin());
+      for (std::size_t i = 0; i < count; ++i) out[i] = bytes[i] != 0;
       return out;
     } else {
       auto out = room_for<std::vector<T>>(count_to_read(dtype_of<T>, "to_vector"), sizeof(T), "to_vector");
@@ -276,9 +314,8 @@ class Tensor {
   template <class T>
   Elements<T> data(Site site = Site::here()) const {
     const detail::CallSite call(site);
-    std::shared_ptr<const void> first = hold(dtype_of<T>, "data");
-    const auto* elements = static_cast<const T*>(first.get());
-    return {std::shared_ptr<const T>(std::move(first), elements), static_cast<std::size_t>(numel())};
+    const detail::Shared<const void> first = hold(dtype_of<T>, "data");
+    return {detail::Shared<const T>(first, static_cast<const T*>(first.get())), static_cast<std::size_t>(numel())};
   }
   /// Writes numel() elements to `out`. Throws ArgumentError for a null pointer.
   template <class T>
@@ -369,8 +406,8 @@ class Tensor {
   friend struct detail::Access;
   explicit Tensor(detail::Cell* cell) noexcept : cell_(cell) {}  // takes over a reference to the cell
 
-  static Tensor wrap(DType dtype, void* data, const Shape& shape, std::function<void(void*)> deleter,
-                     const char* operation, Site site);
+  static Tensor wrap(DType dtype, void* data, const Shape& shape, Callback<void(void*)> deleter, const char* operation,
+                     Site site);
   static Tensor copy(DType dtype, const void* data, const Shape& shape, Site site);
   static void check_count(std::size_t count, const Shape& shape, const char* operation);
   static void check_row(std::size_t length, std::size_t first);
@@ -387,7 +424,8 @@ class Tensor {
       no_memory(count, bytes, operation);
     }
   }
-  static void each_index(const Shape& shape, const std::function<void(std::span<const std::int64_t>)>& f);
+  /// Calls f(state, i) for each index i, in row-major order.
+  static void each_index(const Shape& shape, void* state, void (*f)(void* state, std::span<const std::int64_t> i));
   void check_one() const;
   template <class T>
   static std::vector<T> rounded(std::initializer_list<double> numbers) {
@@ -397,7 +435,7 @@ class Tensor {
     return halves;
   }
   /// A pointer to the first element of the row-major elements, which keeps their memory alive.
-  std::shared_ptr<const void> hold(DType dtype, const char* operation) const;
+  detail::Shared<const void> hold(DType dtype, const char* operation) const;
   void read(DType dtype, void* out, std::size_t count, const char* operation) const;
 
   detail::Cell* cell_;  // never null; a moved-from tensor has the cell of an empty tensor or the target's old one

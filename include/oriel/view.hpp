@@ -8,9 +8,10 @@
 #include <string>
 #include <vector>
 
+#include "oriel/api.hpp"
 #include "oriel/shape.hpp"
 
-namespace oriel {
+namespace ORIEL_API oriel {
 
 /// A masked strided box. Index i of `shape` maps to position offset + sum of i[d] * strides[d]. If i lies outside the
 /// mask, it is "invalid": it has no position and reads as zero. Strides are signed and count elements; a stride of 0

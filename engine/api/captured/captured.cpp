@@ -21,7 +21,7 @@ using api::CapturedInputs;
 using api::Facts;
 using base::Debug;
 
-Captured::Captured(FunctionOptions its_options, std::atomic<int>& its_traces, Site its_site)
+Captured::Captured(FunctionOptions its_options, int& its_traces, Site its_site)
     : options(std::move(its_options)),
       site(its_site),
       traces_of_type(its_traces),
@@ -75,7 +75,7 @@ const CapturedEntry* Captured::add(std::unique_ptr<CapturedEntry>& entry, const 
   return entry.get();
 }
 
-std::shared_ptr<Captured> make_captured(FunctionOptions options, std::atomic<int>& traces, Site site) {
+Shared<Captured> make_captured(FunctionOptions options, int& traces, Site site) {
   constexpr std::size_t kMostEntries = 1 << 16;
   if (options.limit > kMostEntries) {
     throw ArgumentError("function",
@@ -83,7 +83,7 @@ std::shared_ptr<Captured> make_captured(FunctionOptions options, std::atomic<int
   }
   // Names go into reports, and into the comments of exports.
   for (std::string& name : options.names) name = base::escaped(name);
-  return std::make_shared<Captured>(std::move(options), traces, site);
+  return Shared<Captured>::make(std::move(options), traces, site);
 }
 
 bool in_trace() noexcept { return runtime::tracing(); }

@@ -13,7 +13,7 @@ namespace oriel::detail {
 /// consistent data.
 class Captured {
  public:
-  Captured(FunctionOptions its_options, std::atomic<int>& traces_of_type, Site its_site);
+  Captured(FunctionOptions its_options, int& traces_of_type, Site its_site);
   ~Captured();
   Captured(const Captured&) = delete;
   Captured& operator=(const Captured&) = delete;
@@ -40,7 +40,7 @@ class Captured {
 
   const FunctionOptions options;
   const Site site;
-  std::atomic<int>& traces_of_type;
+  const std::atomic_ref<int> traces_of_type;  // the count is the program's, in a header that needs no <atomic>
   std::atomic<std::uint64_t> traces{0};
   std::atomic<std::uint64_t> plain{0};
 

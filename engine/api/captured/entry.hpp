@@ -47,7 +47,7 @@ struct CapturedEntry {
   std::vector<CapturedValue> fresh;  // the contents of each new storage
   std::vector<CapturedResult> results;
   ResultSizes result_sizes;
-  std::shared_ptr<const void> like;
+  detail::Shared<const void> like;
 
   // For files.
   std::unique_ptr<const TracedGraph> graph;  // if no size is a symbol; else `sizes` has it

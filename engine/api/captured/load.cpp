@@ -129,8 +129,8 @@ class ReplayTracer final : public detail::TracerBase {
   ReplayTracer(SavedReader& reader, const LoadedCall& call, const detail::SavedSignature& signature)
       : reader_(reader), call_(call), signature_(signature) {}
 
-  std::shared_ptr<void> run(std::span<const Tensor> tensors, std::span<const Tensor> numbers,
-                            detail::CapturedResults& results) const override {
+  detail::Shared<void> run(std::span<const Tensor> tensors, std::span<const Tensor> numbers,
+                           detail::CapturedResults& results) const override {
     std::vector<CellPtr> storages(call_.storages.size());
     for (std::size_t k = 0; k < tensors.size(); ++k)
       storages[call_.origin.tensors[k].storage] = CellPtr(Access::cell(tensors[k]).storage());

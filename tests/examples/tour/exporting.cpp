@@ -1,6 +1,7 @@
 // A captured function as C++ source: compiled without Oriel, and run at sizes that were never traced.
 #include <oriel/oriel.hpp>
 
+#include <algorithm>
 #include <cstdio>
 #include <cstdlib>
 #include <fstream>

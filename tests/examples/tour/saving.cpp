@@ -1,6 +1,7 @@
 // A captured function in a file: written by one program, run by another that lacks the callable.
 #include <oriel/oriel.hpp>
 
+#include <algorithm>
 #include <cstdio>
 #include <iostream>
 

@@ -2,6 +2,7 @@
 // elements as a plan without takeovers, and needs no more memory.
 #include <doctest/doctest.h>
 
+#include <algorithm>
 #include <cstdlib>
 #include <random>
 #include <sstream>

@@ -1,6 +1,7 @@
 // Sums of products as programs write them. Each must be recognised, take the right path and give the right numbers.
 #include <doctest/doctest.h>
 
+#include <algorithm>
 #include <functional>
 #include <random>
 

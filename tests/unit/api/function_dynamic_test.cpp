@@ -1,6 +1,8 @@
 // Captured functions over symbolic sizes: which sizes become symbols, what is guarded, and what the plans compute.
 #include <doctest/doctest.h>
 
+#include <algorithm>
+
 #include "oriel/function.hpp"
 #include "oriel/oriel.hpp"
 #include "runtime/executor.hpp"

@@ -1,6 +1,7 @@
 // Errors while a captured function is traced, and the texts of its reports.
 #include <doctest/doctest.h>
 
+#include <algorithm>
 #include <sstream>
 
 #include "oriel/oriel.hpp"

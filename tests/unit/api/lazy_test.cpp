@@ -1,6 +1,7 @@
 // Laziness is bounded: a loop that never reads a result does not grow without end.
 #include <doctest/doctest.h>
 
+#include <algorithm>
 #include <cstdlib>
 
 #include "api/call.hpp"

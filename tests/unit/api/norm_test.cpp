@@ -1,6 +1,7 @@
 // Norms and counts, compared with loops over the elements.
 #include <doctest/doctest.h>
 
+#include <algorithm>
 #include <cmath>
 #include <random>
 

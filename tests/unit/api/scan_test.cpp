@@ -1,6 +1,7 @@
 // Running sums and products, compared with loops over the elements.
 #include <doctest/doctest.h>
 
+#include <algorithm>
 #include <cmath>
 #include <random>
 

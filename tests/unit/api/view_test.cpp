@@ -1,6 +1,7 @@
 // Tensor::view follows PyTorch's contract on tensors made by movements; and reshape where view is refused.
 #include <doctest/doctest.h>
 
+#include <algorithm>
 #include <random>
 
 #include "oriel/oriel.hpp"

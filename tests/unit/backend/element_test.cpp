@@ -1,6 +1,8 @@
 // Every elementwise op over every dtype, compared with the same op on one scalar at a time.
 #include <doctest/doctest.h>
 
+#include <algorithm>
+
 #include "programs.hpp"
 #include "reference/loops.hpp"
 #include "support/isa_levels.hpp"

@@ -1,6 +1,7 @@
 // Two float32 operations in one pass, and division by one number, give the bits of the single operations.
 #include <doctest/doctest.h>
 
+#include <algorithm>
 #include <random>
 
 #include "backend/eigen/tile/plan.hpp"

@@ -1,6 +1,7 @@
 // Sorted rows and their positions: every dtype, instruction set and method, compared with std::stable_sort.
 #include <doctest/doctest.h>
 
+#include <algorithm>
 #include <bit>
 #include <numeric>
 #include <random>

@@ -1,6 +1,7 @@
 // Both tiers give the same bits: the tile machine, and kernels that a compiler built.
 #include <doctest/doctest.h>
 
+#include <algorithm>
 #include <bit>
 #include <cmath>
 

@@ -1,6 +1,7 @@
 // `oriel iterate`: the text form, the JSON lines, and the errors for lines that make no sense.
 #include <doctest/doctest.h>
 
+#include <algorithm>
 #include <fstream>
 #include <nlohmann/json.hpp>
 #include <vector>

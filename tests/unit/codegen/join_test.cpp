@@ -1,6 +1,7 @@
 // Kernels that share rows become one program of several parts. What one part leaves for the next is a row.
 #include <doctest/doctest.h>
 
+#include <algorithm>
 #include <cmath>
 #include <functional>
 

@@ -1,4 +1,5 @@
 // Exports build and run without Oriel, and give the engine's bits.
+#include <algorithm>
 #include <bit>
 #include <cmath>
 #include <limits>

@@ -1,5 +1,6 @@
 // Exports of entries with symbolic sizes build without Oriel, give the bits of the captured function at all sizes that
 // their guards admit, and refuse others.
+#include <algorithm>
 #include <functional>
 
 #include "open_program.hpp"

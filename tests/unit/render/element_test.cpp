@@ -1,6 +1,8 @@
 // Every elementwise op over every dtype, in rendered sources.
 #include "library.hpp"
 
+#include <algorithm>
+
 using namespace oriel;
 using namespace oriel::test;
 

@@ -1,6 +1,7 @@
 // Expressions: canonical form, printing, simplification, values and substitution.
 #include <doctest/doctest.h>
 
+#include <algorithm>
 #include <array>
 
 #include "oriel/error.hpp"

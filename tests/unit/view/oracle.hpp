@@ -1,6 +1,7 @@
 // Brute force over index tables, with which the view algebra is compared. It shares no code with the engine.
 #pragma once
 
+#include <algorithm>
 #include <cstdint>
 #include <optional>
 #include <span>

@@ -30,7 +30,7 @@ class Callback<Result(Args...)> {
   requires(!std::same_as<std::decay_t<F>, Callback> && std::is_invocable_r_v<Result, std::decay_t<F>&, Args...>)
       Callback(F&& f) {  // NOLINT(google-explicit-constructor)
     using Kept = std::decay_t<F>;
-    if constexpr (std::is_pointer_v<Kept>) {
+    if constexpr (std::is_pointer_v<std::remove_cvref_t<F>>) {
       if (f == nullptr) return;
     } else if constexpr (requires { f.operator bool(); }) {
       if (!f) return;

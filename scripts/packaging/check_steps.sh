@@ -14,7 +14,7 @@ readme_program() {
     shift
     sed -n '/^```cpp$/,/^```$/{/^```/!p;/^```$/q}' README.md >"$root/work/rows.cpp"
     local command expected said
-    command=$(sed -n 's/^    \(g++ .*rows\.cpp[^#]*[^# ]\) *\(#.*\)*$/\1/p' README.md)
+    command=$(sed -n 's/^    \(g++ [^#]*rows\.cpp [^#]*[^# ]\) *\(#.*\)*$/\1/p' README.md)
     expected=$(sed -n 's/^    \(2 2 2 11 .*\)$/\1/p' README.md)
     [ -n "$command" ] && [ -n "$expected" ] || { echo "the README has no command g++ rows.cpp, or no result of it"; return 1; }
     inside "$root" sh -exc "cd /work; $command $* -o rows"

@@ -168,10 +168,8 @@ void Environment::constrain(Expr number, Interval bounds, Site) {
 void Environment::state_divisor(Expr divisor, const char* operation, Site site) {
   const Expr holds = ne(divisor, pool.constant(0));
   const bool counted = symbols.has_unbacked(knowledge.replaced(divisor));
-  // A notebook's trace records what was asked, and nothing else.
-  if (options.mode == ShapeEnv::Mode::trace && (counted || symbols.at_hints(holds, operation) != 0)) return;
   if (counted && known(holds).value_or(true)) return expect(holds, site);
-  if (!counted && options.mode != ShapeEnv::Mode::trace && truth(holds, site)) return;
+  if (!counted && truth(holds, site)) return;
   throw ArgumentError(operation, "a size by '" + to_string(divisor) + "', which is 0; the divisor must not be 0");
 }
 
@@ -212,6 +210,12 @@ bool truth_of(Expr condition, Site site) {
 
 void state_divisor(Expr divisor, const char* operation, Site site) {
   if (divisor->pool->owner == nullptr || !divisor->bounds.contains(0)) return;
+  // Inside an operation, and inside a procedure whose guards are weighed, the engine divides: it has looked at what may
+  // be 0. The other modes record what is asked, and nothing else.
+  const Environment& environment = environment_of(divisor);
+  if (environment.options.mode != ShapeEnv::Mode::minimal || environment.exploring || environment.before_guard ||
+      detail::CallSite::current().file != nullptr)
+    return;
   undecided_environment_of(divisor).state_divisor(divisor, operation, site);
 }
 

@@ -63,8 +63,9 @@ Environment& environment_of(Expr e);
 /// Turns a condition into a bool and records what the environment's mode asks for.
 bool truth_of(Expr condition, Site site);
 std::int64_t value_of(Expr number, Site site);
-/// Something was divided by `divisor`, which then is not 0: a guard, or for symbols without a hint a statement, unless
-/// it is known. Throws ArgumentError if it is 0. Without effect in a pool without an environment.
+/// The program has divided something by `divisor`, which then is not 0: a guard, or for symbols without a hint a
+/// statement, unless it is known. Throws ArgumentError if it is 0. Without effect in a pool without an environment, in
+/// the modes that learn nothing, and inside operations of the engine.
 void state_divisor(Expr divisor, const char* operation, Site site);
 /// The condition as a SymBool. In a trace each SymBool remembers whether it was asked.
 SymBool make_condition(Expr condition);

@@ -221,7 +221,11 @@ class EntryWriter {
       to_.movements(trace_.movements[r]);
     }
     to_.out().u32(entry_.result_sizes.symbolic().size());
-    for (const SymInt size : entry_.result_sizes.symbolic()) to_.number(size);
+    for (const SymInt size : entry_.result_sizes.symbolic()) {
+      if (size.is_symbolic() && (environment_ == nullptr || size.node()->pool != &environment_->pool))
+        throw ArgumentError("save", "a result is a size of another environment, which a file cannot hold");
+      to_.number(size);
+    }
   }
 
   NodePtr node_of(const CapturedValue& value) const {

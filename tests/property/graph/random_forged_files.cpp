@@ -7,7 +7,6 @@
 #include <cstdint>
 #include <cstring>
 #include <fstream>
-#include <iterator>
 #include <memory>
 #include <string>
 #include <tuple>
@@ -79,7 +78,7 @@ std::string forged(std::string bytes) {
     const std::size_t at = test::kBodyAt + below(body - 32);
     switch (below(4)) {
       case 0:
-        bytes[at] = static_cast<char>(bytes[at] ^ 1 << below(8));
+        bytes[at] = static_cast<char>(bytes[at] ^ (1 << below(8)));
         break;
       case 1: {
         constexpr std::array<std::int64_t, 8> numbers{-1, 0, 1, 2, INT64_MAX, INT64_MIN, 1LL << 40, -(1LL << 40)};
@@ -121,6 +120,7 @@ bool try_file(const std::string& path, const std::vector<Leaves>& calls) {
     return true;
   } catch (const InternalError& error) {
     RC_FAIL(std::string("an error of the engine: ") + error.what());
+    return false;
   } catch (const Error&) {
     return false;
   }

@@ -465,6 +465,18 @@ TEST_CASE("sizes among the results are saved") {
       "the file's result has other parts than its type states");
 }
 
+namespace {
+ShapeEnv other_sizes;
+const SymInt other_size = other_sizes.symbol("other", 5);
+}  // namespace
+
+TEST_CASE("a size of another environment is no number of a call, and is not saved") {
+  const TemporaryFolder folder;
+  const auto f = oriel::function([](Tensor x) { return std::pair(x, other_size + 1); }, {.dynamic = Dynamic::yes});
+  CHECK(to_string(f(counting({3})).second) == "other + 1");
+  has(error_of([&] { f.save(folder / "f"); }), "save: a result is a size of another environment");
+}
+
 TEST_CASE("names of a file do not act on a terminal") {
   const TemporaryFolder folder;
   const std::string path = folder / "names";

@@ -59,10 +59,15 @@ const CapturedEntry* Captured::add(std::unique_ptr<CapturedEntry>& entry, const 
     const CapturedEntry* there = nullptr;
     if (entries_[i].compare_exchange_strong(there, entry.get(), std::memory_order_acq_rel)) return entry.release();
     if (there->holds(facts)) return there;
+  }
+  // There is no room but that of contexts which have ended.
+  for (std::size_t i = 0; i < options.limit; ++i) {
+    const CapturedEntry* there = entries_[i].load(std::memory_order_acquire);
+    if (there->holds(facts)) return there;
     if (!there->ended()) continue;
     auto old = std::make_unique<Replaced>();
     if (!entries_[i].compare_exchange_strong(there, entry.get(), std::memory_order_acq_rel)) {
-      --i;  // another thread was faster: look at its entry
+      if (there->holds(facts)) return there;  // another thread was faster
       continue;
     }
     old->entry.reset(there);

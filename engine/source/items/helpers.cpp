@@ -83,7 +83,7 @@ std::string Helpers::narrow_half(DType half, int width) {
 /// The name of the function that rounds a float to a half.
 std::string Helpers::rounded(DType half, int width) {
   std::string name = narrow_half(half, width) + "_rounded";
-  if (half != DType::float16 || !calls_roundings_) return name;
+  if (!calls_roundings_) return name;
   const std::string floats = value_type(DType::float32, width);
   add("called_" + name,
       fmt::format("{0}{1} called_{2}({1} x) {{ return {2}(x); }}\n", dialect_.called_function_prefix(), floats, name));

@@ -21,7 +21,7 @@ class Helpers {
   /// `dialect` must outlive the object.
   explicit Helpers(const ItemDialect& dialect) : dialect_(dialect) {}
 
-  /// Roundings to float16 become calls of a function that is not inlined: the time in which drivers compile a kernel
+  /// Roundings to halves become calls of a function that is not inlined: the time in which drivers compile a kernel
   /// grows with the square of the number of those that are.
   void call_roundings() { calls_roundings_ = true; }
 

@@ -77,7 +77,7 @@ class Statements : public source::Statements {
   void define(codegen::ValueId v, const std::string& value, int width);
   /// The lanes of an affine access that is loaded contiguously along `place.fast`.
   std::string run_of(const codegen::Access& access, const CodePosition& place);
-  /// Takes these instructions into account in how values are rounded to float16.
+  /// Takes these instructions into account in how values are rounded to halves.
   void count_roundings(std::initializer_list<std::span<const codegen::Instr>> lists);
   /// Gives a name to a value that is computed elsewhere.
   void name(codegen::ValueId v, const std::string& text, int width);

@@ -11,6 +11,7 @@
 
 #include "lang/infer.hpp"
 #include "lang/program.hpp"
+#include "oriel/shared.hpp"
 
 namespace oriel::lang {
 

@@ -93,7 +93,8 @@ __attribute__((always_inline)) inline void run_links(T* dst, const T* first, con
       }
       const T* y_here = own_pointer(y + at);
       ORIEL_UNROLL
-      for (int k = 0; k < kCount; ++k) sum[k] = f(sum[k], load_vector<T>(x_here + k * size) * load_vector<T>(y_here + k * size));
+      for (int k = 0; k < kCount; ++k)
+        sum[k] = f(sum[k], load_vector<T>(x_here + k * size) * load_vector<T>(y_here + k * size));
     };
     const auto plus = [](const V& a, const V& b) { return a + b; };
     const auto minus = [](const V& a, const V& b) { return a - b; };

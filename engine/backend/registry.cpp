@@ -120,6 +120,10 @@ Backend& backend_for(Device device) {
 #endif
   std::string known;
   for (const Device d : available_devices()) known += (known.empty() ? "" : ", ") + d.str();
+#ifndef ORIEL_OPENCL
+  if (device.kind == DeviceKind::opencl)
+    known += "; this build has no OpenCL: build Oriel with -Dopencl=enabled, in the profile full";
+#endif
   throw DeviceError("backend", fmt::format("there is no device {} with index {}; there are {}", device.str(),
                                            static_cast<int>(device.index), known));
 }

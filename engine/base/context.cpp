@@ -67,7 +67,7 @@ std::uint16_t open_context(const ContextOptions& options) {
     state->default_device.store(static_cast<std::uint32_t>(options.device->kind) << 8 | options.device->index);
   if (options.lazy_limits) set_lazy_limits(*state, *options.lazy_limits);
   if (options.bounds) state->bounds.store(static_cast<int>(*options.bounds));
-  if (options.tier) state->tier.store(static_cast<int>(*options.tier));
+  if (options.tier) state->tier.store(static_cast<int>(given_tier(*options.tier, "Context")));
   state->threads = options.threads.value_or(0);
   state->memory = options.memory;
   // Read the settings now, so that a later change of the environment does not affect this context.

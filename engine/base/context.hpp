@@ -83,6 +83,10 @@ Device default_device(ContextState& context);
 LazyLimits lazy_limits(ContextState& context);
 Bounds default_bounds(ContextState& context);
 EigenTier eigen_tier(ContextState& context);
+/// The tier that this build gives to those who want `wanted`. A build without the compiled tier (meson's option
+/// compiled) runs every kernel on the tile machine. There EigenTier::compile throws ArgumentError; `from` is the
+/// setting.
+EigenTier given_tier(EigenTier wanted, const char* from);
 /// Throws ArgumentError for negative bounds.
 void set_lazy_limits(ContextState& context, LazyLimits limits);
 

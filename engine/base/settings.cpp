@@ -98,8 +98,9 @@ int chosen(std::atomic<int>& slot, const char* variable, std::span<const std::st
 }  // namespace
 
 EigenTier eigen_tier(ContextState& context) {
-  return static_cast<EigenTier>(
-      chosen(context.tier, "ORIEL_EIGEN", kTiers, "tier", static_cast<int>(EigenTier::automatic)));
+  return given_tier(static_cast<EigenTier>(
+                        chosen(context.tier, "ORIEL_EIGEN", kTiers, "tier", static_cast<int>(EigenTier::automatic))),
+                    "ORIEL_EIGEN");
 }
 
 Bounds default_bounds(ContextState& context) {
@@ -114,6 +115,7 @@ void set_lazy_limits(LazyLimits limits) { base::set_lazy_limits(base::current_co
 
 EigenTier eigen_tier() { return base::eigen_tier(base::current_context_state()); }
 void set_eigen_tier(EigenTier tier) {
+  static_cast<void>(base::given_tier(tier, "set_eigen_tier"));
   base::current_context_state().tier.store(static_cast<int>(tier), std::memory_order_relaxed);
 }
 

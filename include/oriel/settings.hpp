@@ -53,10 +53,11 @@ enum class EigenTier : std::uint8_t {
 };
 
 /// The tier in force: set by set_eigen_tier, else by ORIEL_EIGEN (`tile`, `compile` or `auto`), else automatic. The
-/// first call throws ArgumentError if ORIEL_EIGEN has another value.
+/// first call throws ArgumentError if ORIEL_EIGEN has another value. A build without the compiled tier (meson's option
+/// compiled; the profile small) runs every kernel on the tile machine: the tier in force is always tile there.
 EigenTier eigen_tier();
 /// Sets the tier for the context's devices, from the next launch on. All tiers give the same results to
-/// the bit.
+/// the bit. Throws ArgumentError for EigenTier::compile if the build has no compiled tier.
 ///   oriel::set_eigen_tier(oriel::EigenTier::compile);
 void set_eigen_tier(EigenTier tier);
 

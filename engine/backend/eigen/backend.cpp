@@ -71,7 +71,8 @@ EigenBackend::EigenBackend(const Options& options)
 }
 
 EigenTier EigenBackend::chosen_tier() const {
-  return options_.tier ? *options_.tier : base::eigen_tier(base::context_state(options_.context));
+  return options_.tier ? base::given_tier(*options_.tier, "eigen")
+                       : base::eigen_tier(base::context_state(options_.context));
 }
 
 std::shared_ptr<TieredKernel> EigenBackend::make(const codegen::LoopProgram& program) const {
@@ -111,11 +112,7 @@ std::unique_ptr<const KernelFamily> EigenBackend::family(const codegen::OpenKern
 }
 
 NativeBuilder& EigenBackend::builder() {
-  return builder_.get([&] {
-    const Compiler& compiler = options_.compiler != nullptr ? *options_.compiler : Compiler::system();
-    mem::DiskCache& cache = options_.cache != nullptr ? *options_.cache : mem::DiskCache::shared();
-    return std::make_unique<NativeBuilder>(compiler, cache, table_.name);
-  });
+  return builder_.get([&] { return make_builder(options_.compiler, options_.cache, table_.name); });
 }
 
 void EigenBackend::demand(std::span<const TieredKernel* const> kernels, const std::vector<std::string>& notes) {
@@ -226,10 +223,7 @@ std::string EigenBackend::details() {
   std::string text = capabilities_.description + " of those built, " + isa::levels_text() +
                      "; kernels: " + names[static_cast<int>(how)];
   if (how == EigenTier::tile) return text;
-  const Compiler& compiler = options_.compiler != nullptr ? *options_.compiler : Compiler::system();
-  const mem::DiskCache& cache = options_.cache != nullptr ? *options_.cache : mem::DiskCache::shared();
-  return text + "; " + (compiler.usable() ? "compiler " : "") + compiler.description() + "; disk cache " +
-         cache.state();
+  return text + "; " + describe_compiler(options_.compiler, options_.cache);
 }
 
 std::string EigenBackend::tier(const codegen::LoopProgram& program, const Kernel* kernel) const {

@@ -199,11 +199,13 @@ TEST_CASE("coordinates outside may be anything") {
     const Tensor each = wild.reshape({axis == 0 ? 6 : 1, axis == 0 ? 1 : 6}).expand({6, 6});
     CHECK(gather(view, each, axis).to_vector<float>() == gather(stored, each, axis).to_vector<float>());
   }
+#ifndef ORIEL_SMALL
   const Comprehension read =
       comprehension("def f(float(A, B) X, int64(N) I) -> (Y) { Y(n, b) = X(I(n), I(n) + b - b) where b in 0:3 }");
   const std::vector<float> got = Tensor(read(view, wild)).to_vector<float>();
   CHECK(got == Tensor(read(stored, wild)).to_vector<float>());
   CHECK(got[3] == 0);
+#endif
 }
 
 TEST_CASE("a gather from a write that waits reads what was written") {

@@ -255,6 +255,7 @@ TEST_CASE("a stencil is named, on every device") {
   CHECK(explain(second()).kernels[0].method == here.kernels[0].method);
 }
 
+#ifndef ORIEL_NO_COMPILED
 TEST_CASE("a kernel's tier is told: what it runs on by now, or why a compiler has no part in it") {
   const EigenTier before = eigen_tier();
   set_eigen_tier(EigenTier::automatic);
@@ -283,6 +284,7 @@ TEST_CASE("a kernel's tier is told: what it runs on by now, or why a compiler ha
   const NullDevice null;
   CHECK(explain(data({2}) + 1).kernels[0].tier.empty());
 }
+#endif
 
 TEST_CASE("the source of a product or of several parts begins with its loops, not with what they call") {
   const auto leaf = [](const Shape& shape) {

@@ -339,6 +339,7 @@ TEST_CASE("debug lines of captured functions are those of the arguments' context
   CHECK(lines.kinds() == std::set<std::string>{"dynamic" + of(context)});
 }
 
+#ifndef ORIEL_NO_COMPILED
 TEST_CASE("compilers' notes are debug lines of the device's context") {
   Lines lines;
   const Context context({.threads = 1, .tier = EigenTier::compile, .debug = "compile=2"});
@@ -346,3 +347,4 @@ TEST_CASE("compilers' notes are debug lines of the device's context") {
   work(64).realize();
   CHECK(lines.kinds() == std::set<std::string>{"compile" + of(context)});
 }
+#endif

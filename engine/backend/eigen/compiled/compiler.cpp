@@ -192,6 +192,12 @@ Compiler& Compiler::system() {
   });
 }
 
+std::string describe_compiler(const Compiler* compiler, const mem::DiskCache* cache) {
+  const Compiler& asked = compiler != nullptr ? *compiler : Compiler::system();
+  const mem::DiskCache& disk = cache != nullptr ? *cache : mem::DiskCache::shared();
+  return (asked.usable() ? "compiler " : "") + asked.description() + "; disk cache " + disk.state();
+}
+
 std::string Compiler::try_out(const std::string& path) const {
   const std::vector<std::string> ask{path, "--version"};
   const base::SubprocessResult said =

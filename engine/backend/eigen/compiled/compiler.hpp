@@ -81,4 +81,7 @@ class Compiler {
   mutable std::string description_;
 };
 
+/// The compiler and the disk cache in one line. Null: those of the system.
+std::string describe_compiler(const Compiler* compiler, const mem::DiskCache* cache);
+
 }  // namespace oriel::backend::eigen

@@ -100,6 +100,11 @@ std::string why_tile_only(const codegen::LoopProgram& program, const Plan& plan,
 NativeBuilder::NativeBuilder(const Compiler& compiler, mem::DiskCache& cache, std::string level)
     : compiler_(compiler), cache_(cache), level_(std::move(level)) {}
 
+std::unique_ptr<NativeBuilder> make_builder(const Compiler* compiler, mem::DiskCache* cache, const std::string& level) {
+  return std::make_unique<NativeBuilder>(compiler != nullptr ? *compiler : Compiler::system(),
+                                         cache != nullptr ? *cache : mem::DiskCache::shared(), level);
+}
+
 void NativeBuilder::introduce(std::vector<std::string>& notes) {
   if (std::exchange(introduced_, true)) return;
   notes.push_back("compiler " + compiler_.description());

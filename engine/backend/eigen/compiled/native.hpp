@@ -127,6 +127,9 @@ class NativeBuilder {
   std::atomic<double> seconds_a_kernel_{kFirstBuildSeconds};
 };
 
+/// A builder for kernels of the instruction set `level`. Null: the system's compiler, the shared disk cache.
+std::unique_ptr<NativeBuilder> make_builder(const Compiler* compiler, mem::DiskCache* cache, const std::string& level);
+
 /// Renders the unit of many sizes that the kernel shares, if it does. If that is too late, the kernel is compiled by
 /// itself from now on. To be called before the kernel is given to a NativeBuilder, on a thread that launches it.
 void render_unit_of(const TieredKernel& kernel);

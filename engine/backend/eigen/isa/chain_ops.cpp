@@ -14,7 +14,7 @@ struct ChainVector {
 constexpr int kTogether = kVectorBytes == 64 ? 16 : 8;
 
 template <class T>
-typename ChainVector<T>::type load(const T* p) {
+typename ChainVector<T>::type load_vector(const T* p) {
   typename ChainVector<T>::type x;
   std::memcpy(&x, p, sizeof x);
   return x;
@@ -66,7 +66,7 @@ __attribute__((always_inline)) inline void run_links(T* dst, const T* first, con
   constexpr std::int64_t size = ChainVector<T>::kElements;
   V sum[kCount];
   ORIEL_UNROLL
-  for (int k = 0; k < kCount; ++k) sum[k] = load<T>(first + at + k * size);
+  for (int k = 0; k < kCount; ++k) sum[k] = load_vector<T>(first + at + k * size);
   for (int l = 0; l < count; ++l) {
     const ChainLink& link = links[l];
     const T* x = static_cast<const T*>(link.x);
@@ -81,19 +81,20 @@ __attribute__((always_inline)) inline void run_links(T* dst, const T* first, con
       }
       const T* x_here = own_pointer(x + at);
       ORIEL_UNROLL
-      for (int k = 0; k < kCount; ++k) sum[k] = f(sum[k], load<T>(x_here + k * size));
+      for (int k = 0; k < kCount; ++k) sum[k] = f(sum[k], load_vector<T>(x_here + k * size));
     };
     const auto product = [&](auto f) __attribute__((always_inline)) {
       const T* x_here = own_pointer(x + at);
       if (link.number) {
         const V one = *y - V{};
         ORIEL_UNROLL
-        for (int k = 0; k < kCount; ++k) sum[k] = f(sum[k], load<T>(x_here + k * size) * one);
+        for (int k = 0; k < kCount; ++k) sum[k] = f(sum[k], load_vector<T>(x_here + k * size) * one);
         return;
       }
       const T* y_here = own_pointer(y + at);
       ORIEL_UNROLL
-      for (int k = 0; k < kCount; ++k) sum[k] = f(sum[k], load<T>(x_here + k * size) * load<T>(y_here + k * size));
+      for (int k = 0; k < kCount; ++k)
+        sum[k] = f(sum[k], load_vector<T>(x_here + k * size) * load_vector<T>(y_here + k * size));
     };
     const auto plus = [](const V& a, const V& b) { return a + b; };
     const auto minus = [](const V& a, const V& b) { return a - b; };

@@ -12,13 +12,15 @@ void fill_table(Table& table) {
   add_math_ops(table);
   add_pair_ops(table);
   add_chain_ops(table);
-  add_integer_ops(table);
   add_cast_ops(table);
   add_copy_ops(table);
   add_reduce_ops(table);
   add_product_ops(table);
-  add_sort_ops(table);
   add_window_ops(table);
+  add_integer_ops(table);
+#ifndef ORIEL_ISA_FEW  // else it is the lowest level's (table.cpp)
+  add_sort_ops(table);
+#endif
 }
 
 }  // namespace oriel::backend::isa::ORIEL_ISA_LEVEL

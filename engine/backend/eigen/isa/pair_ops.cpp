@@ -9,7 +9,7 @@ namespace {
 using namespace oriel::ops;                   // NOLINT(google-build-using-namespace): functors, and
 using namespace oriel::ops::ORIEL_ISA_LEVEL;  // NOLINT(google-build-using-namespace): those of the level
 using Packet = ei::packet_traits<float>::type;
-constexpr int kSize = ei::packet_traits<float>::size;
+constexpr int kPairPacket = ei::packet_traits<float>::size;
 
 template <class First, class Second, bool kRight>
 void pair(void* dst, const void* a, const void* b, const void* c, std::int64_t n) {
@@ -68,7 +68,7 @@ void exp_of(void* dst, const void* a, const void* b, const void*, std::int64_t n
   const float* x = static_cast<const float*>(a);
   const float* y = static_cast<const float*>(b);
   const Packet number = splat<Packet>(kNumber ? *y : 0.0F);
-  for (std::int64_t i = 0; i < n; i += kSize) {
+  for (std::int64_t i = 0; i < n; i += kPairPacket) {
     Packet v = ei::ploadu<Packet>(x + i);
     const Packet w = kNumber ? number : ei::ploadu<Packet>(y + i);
     if constexpr (kFirst == Op::Add) v = ei::padd(v, w);
@@ -90,7 +90,7 @@ void exp_of_negative(void* dst, const void* a, const void*, const void*, std::in
   float* d = static_cast<float*>(dst);
   const float* x = static_cast<const float*>(a);
   const Packet sign = splat<Packet>(-0.0F);
-  for (std::int64_t i = 0; i < n; i += kSize) {
+  for (std::int64_t i = 0; i < n; i += kPairPacket) {
     const Packet v = ei::ploadu<Packet>(x + i);
     ei::pstore(d + i, exp_float(kMagnitude ? ei::por(v, sign) : ei::pxor(v, sign)));
   }
@@ -126,7 +126,7 @@ void divide_by_one(void* dst, const void* a, const void* b, const void*, std::in
   const Packet by = splat<Packet>(divisor);
   const Packet minus = splat<Packet>(-divisor);
   const Packet reciprocal = splat<Packet>(1 / divisor);
-  for (std::int64_t i = 0; i < n; i += kSize) {
+  for (std::int64_t i = 0; i < n; i += kPairPacket) {
     const Packet v = ei::ploadu<Packet>(x + i);
     Packet q;
     if (__builtin_expect(!fits || any_outside(v), 0)) {

@@ -341,13 +341,13 @@ void dots(void* out, const void* x, const void* y, std::int64_t y_row, std::int6
 }
 
 template <class T>
-void add_floats(Table& table) {
+void add_float_products(Table& table) {
   table.product[kDTypeIndex<T>] = {kRows,          Arithmetic<T>::kSize, kPackets, true,
                                    choose_rows<T>, stream_rows<T>,       dots<T>};
 }
 
 template <class T, class Signed>
-void add_integers(Table& table) {
+void add_integer_products(Table& table) {
   const ProductFns fns{kWholeRows, Arithmetic<T>::kSize, kWholePackets, false, whole_rows<T>, nullptr, nullptr};
   table.product[kDTypeIndex<T>] = fns;
   table.product[kDTypeIndex<Signed>] = fns;
@@ -356,12 +356,12 @@ void add_integers(Table& table) {
 }  // namespace
 
 void add_product_ops(Table& table) {
-  add_floats<float>(table);
-  add_floats<double>(table);
-  add_integers<std::uint8_t, std::int8_t>(table);
-  add_integers<std::uint16_t, std::int16_t>(table);
-  add_integers<std::uint32_t, std::int32_t>(table);
-  add_integers<std::uint64_t, std::int64_t>(table);
+  add_float_products<float>(table);
+  add_float_products<double>(table);
+  add_integer_products<std::uint8_t, std::int8_t>(table);
+  add_integer_products<std::uint16_t, std::int16_t>(table);
+  add_integer_products<std::uint32_t, std::int32_t>(table);
+  add_integer_products<std::uint64_t, std::int64_t>(table);
 }
 
 }  // namespace oriel::backend::isa::ORIEL_ISA_LEVEL

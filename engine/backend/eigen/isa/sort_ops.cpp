@@ -7,17 +7,24 @@
 
 #include "backend/eigen/isa/level.hpp"
 
+// Unrolled, the networks are a third of a level's code: the profile small goes without (-Os).
+#ifdef __OPTIMIZE_SIZE__
+#define ORIEL_SORT_UNROLL
+#else
+#define ORIEL_SORT_UNROLL ORIEL_UNROLL
+#endif
+
 namespace oriel::backend::isa::ORIEL_ISA_LEVEL {
 namespace {
 
 /// A register of keys. A line of 64 bytes has kStrips of them. Each strip of the tile is sorted by itself, so that
 /// the lines of a block fit the registers of every level.
 template <class T>
-struct Register {
+struct SortLine {
   typedef T Lanes __attribute__((vector_size(kVectorBytes), may_alias, aligned(kVectorBytes)));
 };
 template <class T>
-using Lanes = typename Register<T>::Lanes;
+using Lanes = typename SortLine<T>::Lanes;
 constexpr std::int64_t kStrips = 64 / kVectorBytes;
 
 template <class T>
@@ -72,26 +79,32 @@ template <class Of>
 struct Block {
   typename Of::Item line[kBlock16];
   explicit Block(const Of& tile) {
-    ORIEL_UNROLL
+    ORIEL_SORT_UNROLL
     for (int i = 0; i < kBlock16; ++i) tile.load(i, line[i]);
   }
   void store(const Of& tile) const {
-    ORIEL_UNROLL
+    ORIEL_SORT_UNROLL
     for (int i = 0; i < kBlock16; ++i) tile.store(i, line[i]);
   }
   template <int distance>
   EIGEN_STRONG_INLINE void step() {
-    ORIEL_UNROLL
+    ORIEL_SORT_UNROLL
     for (int i = 0; i < kBlock16; ++i) {
       if ((i & distance) == 0) Of::exchange(line[i], line[i + distance]);
     }
   }
   /// Green's network takes 60 exchanges. Merging by halves would take 80.
+#ifdef __OPTIMIZE_SIZE__
+  void sort() {
+    for (const auto& [low, high] : kExchanges) Of::exchange(line[low], line[high]);
+  }
+#else
   void sort() { sort(std::make_index_sequence<std::size(kExchanges)>()); }
   template <std::size_t... i>
   EIGEN_STRONG_INLINE void sort(std::index_sequence<i...>) {
     (Of::exchange(line[kExchanges[i][0]], line[kExchanges[i][1]]), ...);
   }
+#endif
   void finish_merge() {
     step<8>();
     step<4>();

@@ -19,7 +19,20 @@
 
 namespace oriel::backend::isa {
 
-#if defined(__aarch64__)
+// The amalgamation has one level, which the flags of its source choose (scripts/amalgamate).
+#if defined(ORIEL_ISA_AVX512)
+namespace avx512 {
+void fill_table(Table& table);
+}
+namespace lowest = avx512;
+constexpr const char* kLowest = "avx512";
+#elif defined(ORIEL_ISA_AVX2)
+namespace avx2 {
+void fill_table(Table& table);
+}
+namespace lowest = avx2;
+constexpr const char* kLowest = "avx2";
+#elif defined(__aarch64__)
 // Every 64-bit Arm processor has NEON, so it is the lowest level.
 namespace neon {
 void fill_table(Table& table);
@@ -29,7 +42,8 @@ constexpr const char* kLowest = "neon";
 #else
 namespace baseline {
 void fill_table(Table& table);
-}
+void add_sort_ops(Table& table);
+}  // namespace baseline
 namespace lowest = baseline;
 constexpr const char* kLowest = "baseline";
 #endif
@@ -104,7 +118,13 @@ const Table& table(const char* level) {
   }
   static Table tables[3];
   static std::once_flag filled[3];
-  std::call_once(filled[chosen], [&] { all[chosen].fill(tables[chosen]); });
+  std::call_once(filled[chosen], [&] {
+    all[chosen].fill(tables[chosen]);
+#ifdef ORIEL_ISA_FEW
+    // The profile small has the loops that sort once.
+    lowest::add_sort_ops(tables[chosen]);
+#endif
+  });
   return tables[chosen];
 }
 

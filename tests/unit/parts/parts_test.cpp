@@ -1,0 +1,108 @@
+// Parts that a build leaves out (meson's options profile, compiled and opencl): headers are the same, and each call
+// that needs such a part names what has it.
+#include <doctest/doctest.h>
+
+#include <cstdlib>
+#include <filesystem>
+#include <optional>
+#include <string>
+#include <vector>
+
+#include "oriel/oriel.hpp"
+
+namespace oriel {
+
+namespace {
+
+/// The message of the ArgumentError that `call` throws.
+template <class Call>
+[[maybe_unused]] std::string refusal(const Call& call) {
+  try {
+    call();
+  } catch (const ArgumentError& error) {
+    return std::string(error.message());
+  }
+  return "nothing was thrown";
+}
+
+[[maybe_unused]] std::string absent(const std::string& operation, const std::string& parts) {
+  return operation + ": this build of Oriel has no " + parts +
+         ": they are left out of the profile small; the profile full (meson setup -Dprofile=full, which is the "
+         "default) "
+         "has them";
+}
+
+}  // namespace
+
+#ifdef ORIEL_NO_COMPILED
+TEST_CASE("without the compiled tier every kernel stays on the tile machine") {
+  set_eigen_tier(EigenTier::automatic);
+  CHECK(eigen_tier() == EigenTier::tile);
+  const Tensor x = Tensor::of<float>({1, 2, 3}).realize();
+  CHECK(explain(x + 1).kernels[0].tier == "tile machine, as set");
+  for (int i = 0; i < 100; ++i) CHECK((x * 2).to_vector<float>() == std::vector<float>{2, 4, 6});
+}
+
+TEST_CASE("the compiled tier is refused by the call that asks for it") {
+  const std::string why =
+      ": EigenTier::compile (\"compile\") needs the compiled tier, which this build lacks; use tile or auto, or build "
+      "Oriel with -Dcompiled=enabled (the profile full has it)";
+  CHECK(refusal([] { set_eigen_tier(EigenTier::compile); }) == "set_eigen_tier" + why);
+  CHECK(refusal([] { const Context context({.tier = EigenTier::compile}); }) == "Context" + why);
+  CHECK(eigen_tier() == EigenTier::tile);
+  setenv("ORIEL_EIGEN", "compile", 1);
+  CHECK(refusal([] { const Context context; }) == "ORIEL_EIGEN" + why);
+  setenv("ORIEL_EIGEN", "auto", 1);
+  const Context context;
+  const ContextScope scope(context);
+  CHECK(eigen_tier() == EigenTier::tile);
+}
+#endif
+
+#ifdef ORIEL_NO_OPENCL
+TEST_CASE("a device of OpenCL is refused with what has it") {
+  const Tensor x = Tensor::of<float>({1, 2});
+  CHECK_THROWS_WITH_AS(x.to(Device::opencl(0)).realize(),
+                       doctest::Contains("this build has no OpenCL: build Oriel with -Dopencl=enabled, in the profile "
+                                         "full"),
+                       DeviceError);
+}
+#endif
+
+#ifdef ORIEL_NO_SOURCES
+TEST_CASE("the profile small has no exports and no sources of kernels") {
+  const std::string folder = (std::filesystem::temp_directory_path() / "oriel_parts").string();
+  const Tensor x = Tensor::of<float>({1, 2, 3});
+  CHECK(refusal([&] { static_cast<void>(export_cpp({x + 1}, folder)); }) == absent("export_cpp", "exports"));
+  const auto f = function([](Tensor t) { return t + 1; });
+  CHECK(f(x).to_vector<float>() == std::vector<float>{2, 3, 4});
+  CHECK(refusal([&] { static_cast<void>(f.export_cpp(folder)); }) == absent("export_cpp", "exports"));
+  set_dump_directory(folder);
+  CHECK(refusal([&] { (x * 3 - 1).realize(); }) == absent("ORIEL_DUMP", "sources of kernels"));
+  set_dump_directory(std::nullopt);
+  CHECK((x * 3 - 1).to_vector<float>() == std::vector<float>{2, 5, 8});
+}
+#endif
+
+#ifdef ORIEL_SMALL
+TEST_CASE("the profile small has no comprehensions") {
+  CHECK(refusal([] { static_cast<void>(comprehension("def f(float(N) X) -> (Y) { Y(i) = X(i) }")); }) ==
+        absent("comprehension", "comprehensions"));
+  CHECK(refusal([] { static_cast<void>(comprehensions("")); }) == absent("comprehensions", "comprehensions"));
+  CHECK(refusal([] { set_comprehension_warning_sink({}); }) ==
+        absent("set_comprehension_warning_sink", "comprehensions"));
+}
+
+TEST_CASE("the profile small has no images") {
+  CHECK(refusal([] { static_cast<void>(read_image("photo.png")); }) == absent("read_image", "images"));
+  CHECK(refusal([] { write_image("photo.png", full({2, 2}, 0)); }) == absent("write_image", "images"));
+}
+#else
+TEST_CASE("the profile full has comprehensions and reads images") {
+  const Comprehension twice = comprehension("def f(float(N) X) -> (Y) { Y(i) = X(i) * 2 }");
+  CHECK(Tensor(twice(Tensor::of<float>({1, 2}))).to_vector<float>() == std::vector<float>{2, 4});
+  CHECK_THROWS_AS(static_cast<void>(read_image("no such folder/photo.png")), IoError);
+}
+#endif
+
+}  // namespace oriel

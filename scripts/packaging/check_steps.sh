@@ -87,9 +87,12 @@ step_subproject() {
 
 # The one header and the one source that scripts/amalgamate writes.
 step_amalgamation() {
-    [ -x scripts/amalgamate ] || { echo "there is no scripts/amalgamate yet"; return 1; }
     fresh amalgamation build
-    inside "$work/amalgamation/root" sh -exc '/src/scripts/amalgamate /work/one; cd /work/one; ls -l'
+    local root=$work/amalgamation/root
+    inside "$root" sh -exc '/src/scripts/amalgamate --out /work/one; cd /work/one
+        g++ -std=c++20 -O1 -I/usr/include/eigen3 -c oriel.cpp; mkdir oriel; ln -s ../oriel.hpp oriel/oriel.hpp'
+    sed -n '/^```cpp$/,/^```$/{/^```/!p;/^```$/q}' README.md >"$root/work/one/rows.cpp"
+    inside "$root" sh -exc 'cd /work/one; g++ -std=c++20 -O2 -I. rows.cpp oriel.o -pthread -o rows; ./rows' | tail -n 1 | grep '^2 2 2 11 '
 }
 
 step_debian_build() {

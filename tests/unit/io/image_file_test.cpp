@@ -71,7 +71,7 @@ TEST_CASE("files that cannot be read") {
       "these";
   CHECK(refusal(folder.put("arbitrary.pam", "P7 1 1\nx")) == other);
   CHECK(refusal(folder.put("photo.png", "\xff\xd8\xff\xe0 a JPEG")) == other);
-  CHECK(refusal("/dev/zero").find("neither PGM nor PPM") != std::string::npos);
+  CHECK(refusal("/dev/zero").find("neither PBM, PGM nor PPM") != std::string::npos);
 }
 
 TEST_CASE("a file beyond the limit is refused without being read") {

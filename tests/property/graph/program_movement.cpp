@@ -95,8 +95,8 @@ void Builder::sliced(Dice& dice) {
     if (dice.roll(4) == 3) s.stop = static_cast<std::int64_t>(dice.roll(9)) - 4;
     slices.push_back(s);
     std::string parts;
-    if (s.start) parts += fmt::format(".start = {}, ", s.start->value());
-    if (s.stop) parts += fmt::format(".stop = {}, ", s.stop->value());
+    if (s.start) parts += fmt::format(".start = {}, ", (*s.start).value());
+    if (s.stop) parts += fmt::format(".stop = {}, ", (*s.stop).value());
     text += fmt::format("{}{{{}.step = {}}}", d == 0 ? "" : ", ", parts, s.step);
   }
   add(slice(at(x), slices), fmt::format("slice({}, {{{}}})", v(x), text));

@@ -36,6 +36,10 @@ struct Access {
 
   /// The layout as Tensor::layout shows it.
   static Layout layout(const graph::Node& node);
+  /// The elements in row-major order, in memory of the host. Realises the tensor. Throws as Tensor::data does.
+  static Shared<const void> elements(const Tensor& tensor, const char* operation) {
+    return tensor.hold(tensor.dtype(), operation);
+  }
 
   static const Tensor* tensor(const Operand& x) noexcept { return x.tensor_; }
   static Site site(const Operand& x) noexcept { return x.site_; }

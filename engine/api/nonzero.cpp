@@ -5,6 +5,7 @@
 #include <vector>
 
 #include "api/call.hpp"
+#include "api/compaction.hpp"
 #include "api/nonzero.hpp"
 #include "backend/backend.hpp"
 #include "oriel/create.hpp"
@@ -28,23 +29,51 @@ Tensor tensor_of(const Call& call, const Operand& x) {
   return tensor != nullptr ? *tensor : Access::tensor(call.node(x));
 }
 
-/// These numbers on a device.
-Tensor placed(const std::vector<std::int64_t>& numbers, const Shape& shape, Device device,
-              const graph::Origin& origin) {
+/// A mask in memory of the host.
+class ReadMask {
+ public:
+  explicit ReadMask(const Tensor& mask) : size_(static_cast<std::size_t>(mask.numel().value())) {
+    if (backend::backend_for(mask.device()).allocator()->on_host())
+      held_ = Access::elements(mask, "nonzero");
+    else
+      copied_ = mask.bitcast(DType::uint8).to_vector<std::uint8_t>();
+    count_ = api::count_true(bytes());
+  }
+  api::MaskBytes bytes() const {
+    return {held_ != nullptr ? static_cast<const std::uint8_t*>(held_.get()) : copied_.data(), size_};
+  }
+  /// How many elements are true.
+  std::size_t count() const { return count_; }
+
+ private:
+  std::size_t size_;
+  std::size_t count_ = 0;
+  detail::Shared<const void> held_;
+  std::vector<std::uint8_t> copied_;
+};
+
+/// A tensor on a device whose elements `write` writes into memory of the host.
+template <class Write>
+Tensor written_tensor(DType dtype, const Shape& shape, Device device, const graph::Origin& origin, const Write& write) {
   const auto allocator = backend::backend_for(device).allocator();
-  const std::size_t bytes = numbers.size() * sizeof(std::int64_t);
+  const std::size_t bytes = static_cast<std::size_t>(numel(shape).value()) * itemsize(dtype);
   auto buffer = std::make_shared<mem::Buffer>(allocator, bytes);
-  if (bytes != 0) allocator->write(buffer->data(), numbers.data(), bytes);
-  return Access::tensor(graph::leaf(std::move(buffer), DType::int64, shape, origin));
+  if (bytes != 0 && allocator->on_host()) {
+    write(buffer->data());
+  } else if (bytes != 0) {
+    std::vector<std::uint64_t> elements((bytes - 1) / sizeof(std::uint64_t) + 1);
+    write(elements.data());
+    allocator->write(buffer->data(), elements.data(), bytes);
+  }
+  return Access::tensor(graph::leaf(std::move(buffer), dtype, shape, origin));
 }
 
-/// The numbers of the true elements, in row-major order.
-std::vector<std::int64_t> numbers_of_true(const Tensor& mask) {
-  std::vector<std::int64_t> out;
-  const std::vector<std::uint8_t> bytes = mask.bitcast(DType::uint8).to_vector<std::uint8_t>();
-  for (std::size_t k = 0; k < bytes.size(); ++k)
-    if (bytes[k] != 0) out.push_back(static_cast<std::int64_t>(k));
-  return out;
+/// The indices (count, rank) of the true elements, or their positions (count).
+Tensor found_in(const ReadMask& mask, std::span<const std::int64_t> extents, const Shape& shape, Device device,
+                const graph::Origin& origin) {
+  return written_tensor(DType::int64, shape, device, origin, [&](void* out) {
+    api::write_indices(mask.bytes(), mask.count(), extents, static_cast<std::int64_t*>(out));
+  });
 }
 
 /// The row-major positions where a bool tensor is true, as int64 (count). In a trace they are found at each call.
@@ -79,6 +108,22 @@ bool is_empty(const Tensor& x) { return sym::known(x.numel() == 0).value_or(fals
 
 Tensor flat(const Tensor& x) { return x.reshape({x.numel()}); }
 
+/// The elements of `source` where the mask of the same shape is true, as one axis. `repeats`: the source is a smaller
+/// tensor, broadcast.
+Tensor chosen_of(const Call& call, const Tensor& source, const Tensor& mask, bool repeats) {
+  const Device device = source.device();
+  const bool moves =
+      !repeats && !runtime::tracing() && mask.device() == device && backend::backend_for(device).allocator()->on_host();
+  if (!moves) return take(flat(source), positions_of(call, mask).to(device), 0, Bounds::zero);
+  // Both are computed together: the mask often depends on the source.
+  realize({source, mask}, call.origin().site);
+  const ReadMask chosen(mask);
+  const detail::Shared<const void> elements = Access::elements(source, "masked_select");
+  return written_tensor(source.dtype(), {chosen.count()}, device, call.origin(), [&](void* out) {
+    api::copy_true(chosen.bytes(), chosen.count(), elements.get(), itemsize(source.dtype()), out);
+  });
+}
+
 }  // namespace
 
 Tensor nonzero(const Operand& x) {
@@ -88,16 +133,10 @@ Tensor nonzero(const Operand& x) {
   if (runtime::tracing()) return indices_of(call, positions_of(call, tensor.to(DType::bool_)), shape);
   // Here the numbers are known at once, so the indices are made of them directly. In a trace they are still to be
   // found: the indices are operations on positions.
-  const std::vector<std::int64_t> found = numbers_of_true(tensor.to(DType::bool_));
-  std::vector<std::int64_t> indices(found.size() * shape.size());
-  for (std::size_t k = 0; k < found.size(); ++k) {
-    std::int64_t rest = found[k];
-    for (std::size_t d = shape.size(); d-- > 0;) {
-      indices[k * shape.size() + d] = rest % shape[d].value();
-      rest /= shape[d].value();
-    }
-  }
-  return placed(indices, {found.size(), shape.size()}, tensor.device(), call.origin());
+  const ReadMask mask(tensor.to(DType::bool_));
+  std::vector<std::int64_t> extents;
+  for (const SymInt n : shape) extents.push_back(n.value());
+  return found_in(mask, extents, {mask.count(), shape.size()}, tensor.device(), call.origin());
 }
 
 Tensor masked_select(const Operand& x, const Operand& mask) {
@@ -107,8 +146,8 @@ Tensor masked_select(const Operand& x, const Operand& mask) {
     throw DTypeError("masked_select",
                      fmt::format("the mask is {}; it must be bool, such as x != 0", name(chosen.dtype())));
   const Shape shape = graph::broadcast_shapes(source.shape(), chosen.shape(), call.origin());
-  const Tensor found = positions_of(call, broadcast_to(chosen, shape)).to(source.device());
-  return take(flat(broadcast_to(source, shape)), found, 0, Bounds::zero);
+  const bool repeats = !graph::known_same(source.shape(), shape);
+  return chosen_of(call, broadcast_to(source, shape), broadcast_to(chosen, shape), repeats);
 }
 
 Tensor unique(const Operand& x) {
@@ -116,7 +155,7 @@ Tensor unique(const Operand& x) {
   const Tensor all = flat(tensor_of(call, x));
   if (is_empty(all)) return +all;
   const Tensor sorted = sort(all, 0);
-  return take(sorted, positions_of(call, first_ones(sorted)), 0, Bounds::zero);
+  return chosen_of(call, sorted, first_ones(sorted), false);
 }
 
 UniqueElements unique_all(const Operand& x) {
@@ -157,8 +196,9 @@ SymInt item(const Operand& x) {
 namespace oriel::api {
 
 graph::NodePtr true_positions(const graph::NodePtr& mask, Site site) {
-  const std::vector<std::int64_t> found = numbers_of_true(Access::tensor(mask));
-  return Access::node(placed(found, {found.size()}, mask->device, {{}, site}));
+  const ReadMask found(Access::tensor(mask));
+  const std::int64_t size = numel(mask->shape).value();
+  return Access::node(found_in(found, {&size, 1}, {found.count()}, mask->device, {{}, site}));
 }
 
 std::int64_t only_element(const graph::NodePtr& value) { return Access::tensor(value).item<std::int64_t>(); }

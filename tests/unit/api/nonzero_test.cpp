@@ -101,6 +101,58 @@ TEST_CASE("random tensors against the standard library") {
   }
 }
 
+TEST_CASE("masks of many sizes, sparse and dense, against plain loops") {
+  std::mt19937 random(11);
+  for (int round = 0; round < 120; ++round) {
+    constexpr std::int64_t kSizes[] = {1, 7, 8, 9, 63, 64, 65, 1023, 3000, 5001};
+    const std::int64_t size = kSizes[random() % std::size(kSizes)];
+    constexpr unsigned kTrue[] = {0, 1, 30, 500, 990, 1000};  // of a thousand
+    const unsigned share = kTrue[random() % std::size(kTrue)];
+    std::vector<std::int32_t> v(static_cast<std::size_t>(size));
+    for (std::int32_t& x : v) x = random() % 1000 < share ? static_cast<std::int32_t>(1 + random() % 50) : 0;
+    Ints64 found;
+    for (std::size_t k = 0; k < v.size(); ++k)
+      if (v[k] != 0) found.push_back(static_cast<std::int64_t>(k));
+    const Tensor x = Tensor::from(v, {size});
+    CAPTURE(size);
+    CAPTURE(share);
+    CHECK(values(nonzero(x)) == found);
+    CHECK(values(nonzero(x != 0)) == found);
+    // The same elements in three axes.
+    if (size % 9 == 0 || size % 8 == 0) {
+      const std::int64_t last = size % 9 == 0 ? 3 : 2;
+      const Tensor cube = x.reshape({size / (last * last), last, last});
+      Ints64 indices;
+      for (const std::int64_t k : found) {
+        for (const std::int64_t i : {k / (last * last), k / last % last, k % last}) indices.push_back(i);
+      }
+      CHECK(values(nonzero(cube)) == indices);
+    }
+    // Elements of each width, computed and reversed.
+    for (const DType dtype : {DType::int8, DType::int16, DType::float32, DType::float64, DType::float16}) {
+      std::vector<double> want;
+      for (const std::int32_t e : v)
+        if (e != 0) want.push_back(e + 1);
+      CHECK(masked_select((x + 1).to(dtype), x != 0).to(DType::float64).to_vector<double>() == want);
+      std::reverse(want.begin(), want.end());
+      CHECK(masked_select(flip((x + 1).to(dtype)), flip(x) != 0).to(DType::float64).to_vector<double>() == want);
+    }
+    CHECK(masked_select(x != 0, x != 0).to_vector<bool>() == std::vector<bool>(found.size(), true));
+  }
+}
+
+TEST_CASE("what is selected keeps its elements when the source is written later") {
+  Tensor x = Tensor::of<float>({1, 2, 3, 4});
+  const Tensor mask = x > 2;
+  const Tensor chosen = masked_select(x, mask);
+  x.assign(0);
+  CHECK(chosen.to_vector<float>() == std::vector<float>{3, 4});
+  CHECK(masked_select(x, mask).to_vector<float>() == std::vector<float>{0, 0});
+  // A mask of bytes of the caller: every byte that is not 0 is true.
+  const std::uint8_t bytes[] = {0, 2, 255, 1, 0, 128, 0, 0, 64, 3};
+  CHECK(values(nonzero(Tensor::borrow(bytes, {10}))) == Ints64{1, 2, 3, 5, 8, 9});
+}
+
 namespace {
 
 FunctionOptions with(Dynamic dynamic) { return {.dynamic = dynamic, .names = {"x", "y"}}; }

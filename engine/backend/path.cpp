@@ -20,6 +20,8 @@ std::string text(KernelPath path) {
       return "streamed products";
     case KernelPath::Blocked:
       return "blocked products";
+    case KernelPath::SmallProducts:
+      return "small products side by side";
     case KernelPath::Rows:
       return "parts that share rows";
     case KernelPath::Running:

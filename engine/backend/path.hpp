@@ -9,17 +9,18 @@
 namespace oriel::backend {
 
 enum class KernelPath : std::uint8_t {
-  Nothing,      // it has no points, or computes nothing
-  Elementwise,  // tiles of neighbouring points, nothing is reduced
-  Reductions,   // tiles of rows or columns, stage by stage
-  Windows,      // overlapping windows: each element of the source is computed once
-  DotProducts,  // one row times a factor whose memory runs along the depth
-  Streamed,     // few rows: the right factor is read once, as it lies
-  Blocked,      // a product in blocks of packed panels
-  Rows,         // several parts, a block of rows through all of them
-  Running,      // softmax between two products with a running maximum and sum
-  Squares,      // OpenCL: copies that turn squares in registers
-  Sort,         // a sort: networks of rows side by side, or digit by digit
+  Nothing,        // it has no points, or computes nothing
+  Elementwise,    // tiles of neighbouring points, nothing is reduced
+  Reductions,     // tiles of rows or columns, stage by stage
+  Windows,        // overlapping windows: each element of the source is computed once
+  DotProducts,    // one row times a factor whose memory runs along the depth
+  Streamed,       // few rows: the right factor is read once, as it lies
+  Blocked,        // a product in blocks of packed panels
+  Rows,           // several parts, a block of rows through all of them
+  Running,        // softmax between two products with a running maximum and sum
+  Squares,        // OpenCL: copies that turn squares in registers
+  Sort,           // a sort: networks of rows side by side, or digit by digit
+  SmallProducts,  // many products of small matrices, sixteen side by side
 };
 /// "blocked products".
 std::string text(KernelPath path);

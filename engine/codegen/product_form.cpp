@@ -46,27 +46,6 @@ bool runs_along_depth(const Access& access, std::size_t inner) {
   return false;
 }
 
-FactorForm factor_form(const LoopProgram& program, const Contraction& c, bool left) {
-  const LoopProgram factor = factor_program(program, c, left);
-  const std::size_t inner = program.stages[c.stage].inner.size();
-  FactorForm out;
-  out.points = left ? c.rows : c.columns;
-  for (const Access& access : factor.accesses) out.turned = out.turned || runs_along_depth(access, inner);
-  const std::vector<Instr>& list = factor.stages[0].outer;
-  if (list.size() != 1 || list[0].code != Code::Load) return out;
-  const Access& access = factor.accesses[0];
-  const std::size_t own = inner + c.batch_loops.size();
-  const auto step = even_stride(access, 0, inner);
-  const auto row = even_stride(access, own, access.loops());
-  if (access.dtype != c.dtype || !step || !row) return out;
-  out.memory = matrices_of(access, inner, own);
-  if (out.memory) {
-    out.memory->row = *row;
-    out.memory->step = *step;
-  }
-  return out;
-}
-
 /// Chooses the path. False if the program runs as well element by element.
 bool choose_path(ProductForm& form) {
   const Contraction& c = form.shape;
@@ -125,6 +104,27 @@ std::optional<ProductForm> form_of_product(const LoopProgram& program, const Con
 }
 
 }  // namespace
+
+FactorForm factor_form(const LoopProgram& program, const Contraction& c, bool left) {
+  const LoopProgram factor = factor_program(program, c, left);
+  const std::size_t inner = program.stages[c.stage].inner.size();
+  FactorForm out;
+  out.points = left ? c.rows : c.columns;
+  for (const Access& access : factor.accesses) out.turned = out.turned || runs_along_depth(access, inner);
+  const std::vector<Instr>& list = factor.stages[0].outer;
+  if (list.size() != 1 || list[0].code != Code::Load) return out;
+  const Access& access = factor.accesses[0];
+  const std::size_t own = inner + c.batch_loops.size();
+  const auto step = even_stride(access, 0, inner);
+  const auto row = even_stride(access, own, access.loops());
+  if (access.dtype != c.dtype || !step || !row) return out;
+  out.memory = matrices_of(access, inner, own);
+  if (out.memory) {
+    out.memory->row = *row;
+    out.memory->step = *step;
+  }
+  return out;
+}
 
 std::optional<Matrices> matrices_of(const Access& access, std::size_t batch, std::size_t batch_end) {
   if (!access.affine() || access.boxed()) return std::nullopt;

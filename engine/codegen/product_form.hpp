@@ -54,6 +54,9 @@ struct FactorForm {
   bool turned = false;             // memory runs along the depth
 };
 
+/// The left factor of a contraction (or the right one).
+FactorForm factor_form(const LoopProgram& program, const Contraction& contraction, bool left);
+
 struct ProductForm {
   Contraction shape;             // rows and columns exchanged where few columns would leave lanes idle
   std::int64_t depth_block = 1;  // depths that are summed before the results are added up

@@ -33,6 +33,9 @@ struct Rates {
   double streamed = 0.05;
   double dots = 0.05;
   double window = 0.04;
+  // Small matrices side by side: a multiplication, and moving an element into a lane or out of it.
+  double side_by_side = 0.05;
+  double lane = 0.1;
   // Packing an element of a factor, without computing it: an element that is read, and one that is computed tile by
   // tile. Then what is added for an element that is read through two views, as in windows of a padded image, which are
   // copied in boxes; and for one that is read through more views, where each element has its own index.

@@ -5,6 +5,7 @@
 
 #include "backend/eigen/products/contraction_plan.hpp"
 #include "backend/eigen/products/parts.hpp"
+#include "backend/eigen/products/small_plan.hpp"
 #include "backend/eigen/products/windows_plan.hpp"
 #include "backend/eigen/tile/plan.hpp"
 #include "backend/eigen/tile/sort.hpp"
@@ -20,6 +21,7 @@ KernelPath path_of(const LoopProgram& program, const Plan& plan) {
   if (plan.points == 0) return KernelPath::Nothing;
   if (plan.windows != nullptr) return KernelPath::Windows;
   if (plan.contraction != nullptr) return path_of(*plan.contraction);
+  if (plan.small != nullptr) return KernelPath::SmallProducts;
   return codegen::reduces(program.form) ? KernelPath::Reductions : KernelPath::Elementwise;
 }
 
@@ -68,6 +70,7 @@ struct FormPlanner {
     const std::shared_ptr<Plan> plan = make_tile_plan(program, table, tile);
     plan->windows = plan_windows(program, table);
     if (plan->windows == nullptr) plan->contraction = plan_contraction(program, table);
+    if (plan->windows == nullptr && plan->contraction == nullptr) plan->small = plan_small_products(program, table);
     plan->path = path_of(program, *plan);
     return plan;
   }

@@ -8,6 +8,7 @@
 
 #include "backend/eigen/products/parts.hpp"
 #include "backend/eigen/products/running_plan.hpp"
+#include "backend/eigen/products/small_plan.hpp"
 #include "backend/eigen/products/windows_plan.hpp"
 #include "backend/eigen/tile/sort.hpp"
 #include "backend/tile_cost.hpp"
@@ -91,6 +92,7 @@ class Facts {
   Cost one_part(const LoopProgram& program, const Plan& plan) {
     if (plan.windows != nullptr) return add(plan.path, windows(program, *plan.windows));
     if (plan.contraction != nullptr) return add(plan.path, product(program, *plan.contraction));
+    if (plan.small != nullptr) return add(plan.path, small_products(program, *plan.small));
     return add(plan.path, tiles(program));
   }
 
@@ -153,6 +155,17 @@ class Facts {
       slow_packs_.push_back({access->buffer, views, elements * each});
     }
     cost.limit += packed;
+    return cost;
+  }
+
+  static Cost small_products(const LoopProgram& program, const SmallPlan& plan) {
+    const Contraction& c = plan.shape;
+    const double size = real(std::int64_t{1} << plan.log_bytes) / 4;
+    const double moved = real((c.rows + c.columns) * c.depth + c.rows * c.columns);
+    const double each = kRates.side_by_side * real(c.rows * c.columns * c.depth) + kRates.lane * moved;
+    const double all = size * real(c.batches) * each;
+    Cost cost{all, all};
+    if (!plan.results) cost += tiles(codegen::epilogue_program(program, c));
     return cost;
   }
 

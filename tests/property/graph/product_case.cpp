@@ -43,10 +43,11 @@ class ProductBuilder {
   explicit ProductBuilder(const ProductCase& c) : c_(c) {}
 
   BuiltProduct run() {
-    const std::uint32_t form = roll(14);
+    const std::uint32_t form = roll(16);
     seed_ = roll(1000);
     dtype_ = draw_dtype();
     if (form < 6) return product();
+    if (form >= 14) return small_products();
     if (form < 8) return windows();
     if (form < 10) return chain(false);
     return chain(true);
@@ -122,8 +123,21 @@ class ProductBuilder {
   }
 
   BuiltProduct product() {
-    Sizes s = sizes();
+    const Sizes s = sizes();
     const std::int64_t batches = roll(3) == 0 ? 2 + roll(3) : 1;
+    return product(s, batches);
+  }
+
+  // Many products of small matrices.
+  BuiltProduct small_products() {
+    constexpr std::int64_t kSides[] = {3, 2, 4, 5, 8, 1, 6, 11, 15, 7};
+    constexpr std::int64_t kBatches[] = {20, 9, 37, 100, 16, 64, 8, 31};
+    Sizes s{pick(kSides), pick(kSides), pick(kSides)};
+    if (roll(8) == 0) s = {2, 3, 30 + static_cast<std::int64_t>(roll(80))};
+    return product(s, pick(kBatches));
+  }
+
+  BuiltProduct product(const Sizes& s, std::int64_t batches) {
     const bool shared = roll(2) == 0;
     Extents left{batches, s.m, s.k}, right{shared ? 1 : batches, s.k, s.n};
     if (batches == 1) {

@@ -3,6 +3,7 @@
 #include "backend/eigen/products/contraction_plan.hpp"
 #include "backend/eigen/products/parts.hpp"
 #include "backend/eigen/products/running.hpp"
+#include "backend/eigen/products/small_plan.hpp"
 #include "backend/eigen/products/windows_plan.hpp"
 
 namespace oriel::testing {
@@ -52,6 +53,9 @@ std::vector<std::string> paths_of(const backend::eigen::TieredKernel& kernel) {
                    (plan.windows->weights ? ", weighed" : ""));
   } else if (plan.contraction != nullptr) {
     add_product("", *plan.contraction, list);
+  } else if (plan.small != nullptr) {
+    list.push_back(std::string("side by side, ") +
+                   (plan.small->results ? "results stored at once" : "results worked on"));
   } else {
     list.push_back("tiles");
   }
@@ -60,7 +64,8 @@ std::vector<std::string> paths_of(const backend::eigen::TieredKernel& kernel) {
 }
 
 std::vector<std::string> known_paths() {
-  std::vector<std::string> list{"tiles", "joined rows, tiles", "kept panels"};
+  std::vector<std::string> list{"tiles", "joined rows, tiles", "kept panels", "side by side, results stored at once",
+                                "side by side, results worked on"};
   for (const char* windows : {"as they lie", "as they lie, weighed", "computed", "computed, weighed"})
     list.push_back(std::string("windows, ") + windows);
   for (const char* where : {"", "joined rows, ", "running softmax, scores ", "running softmax, products "}) {

@@ -64,6 +64,16 @@ TEST_CASE("products that are rounded before they are summed miss the blocks") {
   CHECK(right.estimated_nanoseconds < k.estimated_nanoseconds / 3);
 }
 
+TEST_CASE("many small matrices are multiplied side by side") {
+  const Tensor a = values({100, 3, 3}), b = values({100, 3, 3});
+  const ExplainedKernel k = only(matmul(a, b));
+  CHECK(k.path == "small products side by side");
+  CHECK(k.missed.empty());
+  CHECK(only(matmul(a, b) + 1).path == "small products side by side");
+  // Fewer matrices than half of the lanes.
+  CHECK(only(matmul(values({4, 3, 3}), values({4, 3, 3}))).path == "reductions tile by tile");
+}
+
 TEST_CASE("three factors multiplied in an order that no product of matrices has") {
   const Tensor a = values({128, 1, 128}), b = values({1, 128, 128}), c = values({128});
   const ExplainedKernel k = only(sum((a * b) * c, 2));

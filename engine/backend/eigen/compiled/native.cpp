@@ -78,6 +78,8 @@ std::string why_tile_only(const codegen::LoopProgram& program, const Plan& plan,
   }
   if (plan.sorting != nullptr) return "it sorts, which is no loop of instructions";
   if (plan.parts != nullptr) return "its parts share rows in cache, which the tile machine keeps there";
+  if (plan.small != nullptr)
+    return "it multiplies small matrices side by side, which the tile machine turns in registers";
   const bool blocked = rendered_contraction(program, plan).has_value();
   if (!blocked && plan.windows != nullptr && plan.windows->shape.weight != codegen::kNoValue)
     return "it reduces a few windows of products, which the tile machine reads where they lie";

@@ -12,6 +12,7 @@
 #include <string>
 #include <string_view>
 
+#include "backend/eigen/isa/lane_table.hpp"
 #include "backend/eigen/isa/levels.hpp"
 #include "base/escape.hpp"
 #include "base/settings.hpp"
@@ -23,12 +24,14 @@ namespace oriel::backend::isa {
 #if defined(ORIEL_ISA_AVX512)
 namespace avx512 {
 void fill_table(Table& table);
+void fill_lanes(LaneTable& table);
 }
 namespace lowest = avx512;
 constexpr const char* kLowest = "avx512";
 #elif defined(ORIEL_ISA_AVX2)
 namespace avx2 {
 void fill_table(Table& table);
+void fill_lanes(LaneTable& table);
 }
 namespace lowest = avx2;
 constexpr const char* kLowest = "avx2";
@@ -36,12 +39,14 @@ constexpr const char* kLowest = "avx2";
 // Every 64-bit Arm processor has NEON, so it is the lowest level.
 namespace neon {
 void fill_table(Table& table);
+void fill_lanes(LaneTable& table);
 }
 namespace lowest = neon;
 constexpr const char* kLowest = "neon";
 #else
 namespace baseline {
 void fill_table(Table& table);
+void fill_lanes(LaneTable& table);
 void add_sort_ops(Table& table);
 }  // namespace baseline
 namespace lowest = baseline;
@@ -50,11 +55,13 @@ constexpr const char* kLowest = "baseline";
 #ifdef ORIEL_HAS_AVX2
 namespace avx2 {
 void fill_table(Table& table);
+void fill_lanes(LaneTable& table);
 }
 #endif
 #ifdef ORIEL_HAS_AVX512
 namespace avx512 {
 void fill_table(Table& table);
+void fill_lanes(LaneTable& table);
 }
 #endif
 
@@ -79,6 +86,7 @@ bool has_avx512() {
 struct Level {
   std::string_view name;
   void (*fill)(Table&);
+  void (*fill_lanes)(LaneTable&);
   bool runs;
 };
 
@@ -88,12 +96,12 @@ std::span<const Level> levels() {
   __builtin_cpu_init();
 #endif
   static const Level all[] = {
-      {kLowest, lowest::fill_table, true},
+      {kLowest, lowest::fill_table, lowest::fill_lanes, true},
 #ifdef ORIEL_HAS_AVX2
-      {"avx2", avx2::fill_table, has_avx2()},
+      {"avx2", avx2::fill_table, avx2::fill_lanes, has_avx2()},
 #endif
 #ifdef ORIEL_HAS_AVX512
-      {"avx512", avx512::fill_table, has_avx512()},
+      {"avx512", avx512::fill_table, avx512::fill_lanes, has_avx512()},
 #endif
   };
   return all;
@@ -129,6 +137,16 @@ const Table& table(const char* level) {
 }
 
 const Table& table() { return table(base::env_text("ORIEL_ISA").value_or("").c_str()); }
+
+const LaneTable& lane_table(const Table& table) {
+  const std::span<const Level> all = levels();
+  std::size_t chosen = 0;
+  while (chosen + 1 < all.size() && all[chosen].name != table.name) ++chosen;
+  static LaneTable tables[3];
+  static std::once_flag filled[3];
+  std::call_once(filled[chosen], [&] { all[chosen].fill_lanes(tables[chosen]); });
+  return tables[chosen];
+}
 
 std::string levels_text() {
   const std::span<const Level> all = levels();

@@ -7,6 +7,7 @@
 #include "backend/eigen/products/kept_panels.hpp"
 #include "backend/eigen/products/parts.hpp"
 #include "backend/eigen/products/product.hpp"
+#include "backend/eigen/products/small_products.hpp"
 #include "backend/eigen/products/windows.hpp"
 #include "backend/eigen/tile/sort.hpp"
 #include "backend/eigen/tile/worker.hpp"
@@ -143,6 +144,8 @@ void run_plan(const Plan& plan, const Team& threads, std::span<void* const> argu
     case KernelPath::Streamed:
     case KernelPath::DotProducts:
       return run_contraction(*plan.contraction, threads, arguments, parameters, keeping);
+    case KernelPath::SmallProducts:
+      return run_small_products(*plan.small, threads, arguments, parameters);
     default:
       break;
   }

@@ -122,6 +122,7 @@ struct ConstantPlan {
 
 struct ContractionPlan;
 struct PartsPlan;
+struct SmallPlan;
 struct WindowsPlan;
 struct SortPlan;
 
@@ -159,6 +160,7 @@ struct Plan final : Kernel {
   std::vector<std::uint64_t> constant_bytes;  // of constants that are not parameters
   std::vector<std::int64_t> offsets;          // arena offset of each slot
   std::int64_t arena_bytes = 0;
+  std::shared_ptr<const SmallPlan> small;  // null unless it runs as many small products
 };
 
 /// A program without inner loops that a caller runs tile by tile. A tile has up to `tile` elements: slow points of the

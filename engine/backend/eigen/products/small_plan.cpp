@@ -1,0 +1,125 @@
+#include "backend/eigen/products/small_plan.hpp"
+
+#include <cstdlib>
+#include <utility>
+
+#include "backend/eigen/tile/tiles.hpp"
+
+namespace oriel::backend::eigen {
+
+using codegen::Contraction;
+using codegen::LoopProgram;
+using codegen::Matrices;
+
+namespace {
+
+// With fewer matrices than half of the lanes, the tile machine is as fast.
+constexpr std::int64_t kLeastMatrices = isa::kSmallLanes / 2;
+// The most elements of a factor, or of the results, so that sixteen of each stay in the second-level cache.
+constexpr std::int64_t kMostElements = 1024;
+
+/// The same matrices with as few batch loops as possible.
+Matrices with_joined_loops(const Matrices& m) {
+  Matrices out = m;
+  out.extents.clear();
+  out.strides.clear();
+  for (std::size_t d = 0; d < m.extents.size(); ++d) {
+    if (m.extents[d] == 1) continue;
+    if (!out.extents.empty() && out.strides.back() == m.extents[d] * m.strides[d]) {
+      out.extents.back() *= m.extents[d];
+      out.strides.back() = m.strides[d];
+    } else {
+      out.extents.push_back(m.extents[d]);
+      out.strides.push_back(m.strides[d]);
+    }
+  }
+  if (out.extents.empty()) {
+    out.extents.push_back(1);
+    out.strides.push_back(0);
+  }
+  return out;
+}
+
+/// `outer` times `inner` elements, whose strides are these.
+LaneLayout lane_layout(const Matrices& m, std::int64_t outer, std::int64_t outer_stride, std::int64_t inner,
+                     std::int64_t inner_stride) {
+  if (inner == 1) return {with_joined_loops(m), 1, 0, outer, outer_stride};
+  if (outer == 1 || outer_stride == inner * inner_stride)
+    return {with_joined_loops(m), 1, 0, outer * inner, inner_stride};
+  return {with_joined_loops(m), outer, outer_stride, inner, inner_stride};
+}
+
+/// A factor's layout. `point` and `step` receive how many rows of lanes lie between neighbouring points and depths.
+LaneLayout factor_layout(const codegen::FactorForm& factor, std::int64_t depth, std::int64_t& point,
+                         std::int64_t& step) {
+  const Matrices& m = *factor.memory;
+  const bool along_depth = std::abs(m.step) <= std::abs(m.row) || factor.points == 1;
+  if (along_depth && depth > 1) {
+    point = depth;
+    step = 1;
+    return lane_layout(m, factor.points, m.row, depth, m.step);
+  }
+  point = 1;
+  step = factor.points;
+  return lane_layout(m, depth, m.step, factor.points, m.row);
+}
+
+void plan_small_results(const LoopProgram& program, SmallPlan& plan) {
+  const Contraction& c = plan.shape;
+  const LoopProgram after = codegen::epilogue_program(program, c);
+  const std::size_t rows = c.batch_loops.size();
+  const std::size_t columns = rows + c.row_loops.size();
+  TileFrame frame;
+  frame.split = columns;
+  frame.tile = kSmallResultTile;
+  frame.given = c.result;
+  plan.epilogue = make_framed_plan(after, *plan.table, frame);
+  const std::vector<codegen::Instr>& list = after.stages[0].outer;
+  if (list.size() != 1 || list[0].code != codegen::Code::Store || list[0].a != c.result) return;
+  const codegen::Access& access = after.accesses[0];
+  // Squares may store an element twice, so no other memory may lie there.
+  if (access.dtype != c.dtype || after.arguments[static_cast<std::size_t>(access.buffer)].shares >= 0) return;
+  const auto row = codegen::even_stride(access, rows, columns);
+  const auto step = codegen::even_stride(access, columns, access.loops());
+  const std::optional<Matrices> memory = codegen::matrices_of(access, 0, rows);
+  if (row && step && memory) plan.results = lane_layout(*memory, c.rows, *row, c.columns, *step);
+}
+
+}  // namespace
+
+std::shared_ptr<const SmallPlan> plan_small_products(const LoopProgram& program, const isa::Table& table) {
+  const Contraction* const c = codegen::contraction_in(program.form);
+  if (c == nullptr || !codegen::has_products(c->dtype) || c->batches < kLeastMatrices) return nullptr;
+  if (c->depth < 2 || c->depth > isa::kBlock || c->rows * c->depth > kMostElements ||
+      c->columns * c->depth > kMostElements || c->rows * c->columns > kMostElements)
+    return nullptr;
+  const codegen::FactorForm left = codegen::factor_form(program, *c, true);
+  const codegen::FactorForm right = codegen::factor_form(program, *c, false);
+  if (!left.memory || !right.memory) return nullptr;
+  auto plan = std::make_shared<SmallPlan>();
+  plan->shape = *c;
+  plan->table = &table;
+  plan->lanes = &isa::lane_table(table);
+  plan->log_bytes = log_bytes_of(c->dtype);
+  isa::SmallProducts& s = plan->strides;
+  s.rows = c->rows;
+  s.columns = c->columns;
+  s.depth = c->depth;
+  plan->left = factor_layout(left, c->depth, s.a_row, s.a_step);
+  plan->right = factor_layout(right, c->depth, s.b_column, s.b_step);
+  plan_small_results(program, *plan);
+  return plan;
+}
+
+std::string describe_small_products(const LoopProgram& program, const isa::Table& table) {
+  const std::shared_ptr<const SmallPlan> plan = plan_small_products(program, table);
+  if (plan == nullptr) return {};
+  const auto name = [&](const LaneLayout& factor) {
+    return program.arguments[static_cast<std::size_t>(factor.memory.buffer)].name;
+  };
+  return "contraction: " + codegen::to_string(plan->shape) + " (rows, columns, depth); " +
+         std::to_string(isa::kSmallLanes) + " side by side, rows from " + name(plan->left) + ", columns from " +
+         name(plan->right);
+}
+
+}  // namespace oriel::backend::eigen

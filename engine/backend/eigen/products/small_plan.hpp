@@ -1,0 +1,48 @@
+// Many products of small matrices, prepared to run side by side: sixteen at a time, one in each lane.
+#pragma once
+
+#include <cstdint>
+#include <memory>
+#include <optional>
+#include <string>
+
+#include "backend/eigen/isa/lane_table.hpp"
+#include "backend/eigen/tile/plan.hpp"
+#include "codegen/product_form.hpp"
+
+namespace oriel::backend::eigen {
+
+/// How the elements of a matrix in memory become rows of lanes. Piece k has `elements` elements, `unit` apart in
+/// memory, from k * piece on; element e of it is row k * elements + e.
+struct LaneLayout {
+  codegen::Matrices memory;  // of its loops, neighbours that walk evenly are one
+  std::int64_t pieces = 1;
+  std::int64_t piece = 0;
+  std::int64_t elements = 1;
+  std::int64_t unit = 1;
+};
+
+struct SmallPlan {
+  codegen::Contraction shape;
+  const isa::Table* table = nullptr;
+  const isa::LaneTable* lanes = nullptr;
+  int log_bytes = 2;
+  LaneLayout left;
+  LaneLayout right;
+  isa::SmallProducts strides;         // of rows of lanes; the pointers are null
+  std::optional<LaneLayout> results;  // set if the results are only stored
+  FramedPlan epilogue;
+};
+
+/// The most elements of the results that operations run on together.
+inline constexpr std::int64_t kSmallResultTile = 2048;
+
+/// Null unless `program` is a contraction of many small matrices whose factors are evenly spaced elements of memory.
+/// The sum has the order of other reductions, so the path may depend on the device alone.
+std::shared_ptr<const SmallPlan> plan_small_products(const codegen::LoopProgram& program, const isa::Table& table);
+
+/// For example "contraction: batch 1000, 3 x 3 x 3 (rows, columns, depth); 16 side by side, rows from in0, columns from
+/// in1". Empty where there is no plan.
+std::string describe_small_products(const codegen::LoopProgram& program, const isa::Table& table);
+
+}  // namespace oriel::backend::eigen

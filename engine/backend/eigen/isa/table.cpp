@@ -25,14 +25,14 @@ namespace oriel::backend::isa {
 namespace avx512 {
 void fill_table(Table& table);
 void fill_lanes(LaneTable& table);
-}
+}  // namespace avx512
 namespace lowest = avx512;
 constexpr const char* kLowest = "avx512";
 #elif defined(ORIEL_ISA_AVX2)
 namespace avx2 {
 void fill_table(Table& table);
 void fill_lanes(LaneTable& table);
-}
+}  // namespace avx2
 namespace lowest = avx2;
 constexpr const char* kLowest = "avx2";
 #elif defined(__aarch64__)
@@ -40,7 +40,7 @@ constexpr const char* kLowest = "avx2";
 namespace neon {
 void fill_table(Table& table);
 void fill_lanes(LaneTable& table);
-}
+}  // namespace neon
 namespace lowest = neon;
 constexpr const char* kLowest = "neon";
 #else
@@ -56,13 +56,13 @@ constexpr const char* kLowest = "baseline";
 namespace avx2 {
 void fill_table(Table& table);
 void fill_lanes(LaneTable& table);
-}
+}  // namespace avx2
 #endif
 #ifdef ORIEL_HAS_AVX512
 namespace avx512 {
 void fill_table(Table& table);
 void fill_lanes(LaneTable& table);
-}
+}  // namespace avx512
 #endif
 
 namespace {

@@ -42,7 +42,7 @@ Matrices with_joined_loops(const Matrices& m) {
 
 /// `outer` times `inner` elements, whose strides are these.
 LaneLayout lane_layout(const Matrices& m, std::int64_t outer, std::int64_t outer_stride, std::int64_t inner,
-                     std::int64_t inner_stride) {
+                       std::int64_t inner_stride) {
   if (inner == 1) return {with_joined_loops(m), 1, 0, outer, outer_stride};
   if (outer == 1 || outer_stride == inner * inner_stride)
     return {with_joined_loops(m), 1, 0, outer * inner, inner_stride};

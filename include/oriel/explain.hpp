@@ -88,8 +88,8 @@ struct ExplainedKernel {
   /// (rows, columns, depth); blocked, rows from in0 packed, columns from in1 read as they lie"
   std::string method;
   /// The device's execution path for it: "blocked products", "streamed products", "dot products", "windows",
-  /// "reductions tile by tile", "elementwise tiles", "running softmax", or "parts that share rows: blocked products,
-  /// reductions tile by tile".
+  /// "small products side by side", "reductions tile by tile", "elementwise tiles", "running softmax", or "parts that
+  /// share rows: blocked products, reductions tile by tile".
   std::string path;
   std::vector<ExplainedMiss> missed;  ///< faster paths that its reductions do not take
   /// Estimated time of a launch on one core, and the estimate with every product on its best path and every read in

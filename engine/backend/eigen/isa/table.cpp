@@ -116,11 +116,13 @@ const Table& table(const char* level) {
                         "got \"" + base::escaped(name) + "\"; accepted are baseline, avx2, avx512 and neon");
   }
   const std::span<const Level> all = levels();
+  // "baseline" names the lowest level everywhere, NEON too.
+  const std::string_view wanted = name == "baseline" ? all[0].name : name;
   std::size_t chosen = 0;
   for (std::size_t i = 0; i < all.size(); ++i) {
-    if (all[i].runs && (name.empty() || name == all[i].name)) chosen = i;
+    if (all[i].runs && (wanted.empty() || wanted == all[i].name)) chosen = i;
   }
-  if (!name.empty() && all[chosen].name != name) {
+  if (!wanted.empty() && all[chosen].name != wanted) {
     throw DeviceError("ORIEL_ISA",
                       "this build or machine has no " + std::string(name) + "; " + kLowest + " always works");
   }

@@ -3,6 +3,7 @@
 
 #include "backend/eigen/isa/lane_table.hpp"
 #include "backend/eigen/isa/level.hpp"
+#include "backend/eigen/isa/squares.hpp"
 
 namespace oriel::backend::isa::ORIEL_ISA_LEVEL {
 namespace {
@@ -137,47 +138,6 @@ void multiply_any_depth(const SmallProducts& s) {
 
 // --- into lanes and back ---------------------------------------------------------------------------------------------
 
-/// Squares of this many elements are turned in registers.
-template <class T>
-constexpr int kSquare = (kVectorBytes < 32 ? kVectorBytes : 32) / static_cast<int>(sizeof(T));
-
-template <class T, int Side>
-struct SquareRow {
-  typedef T type __attribute__((vector_size(Side * sizeof(T))));
-};
-
-template <int Side, class Row>
-inline void mix_rows(Row* mixed, Row a, Row b) {
-  if constexpr (Side == 8) {
-    mixed[0] = __builtin_shufflevector(a, b, 0, 8, 1, 9, 2, 10, 3, 11);
-    mixed[1] = __builtin_shufflevector(a, b, 4, 12, 5, 13, 6, 14, 7, 15);
-  } else if constexpr (Side == 4) {
-    mixed[0] = __builtin_shufflevector(a, b, 0, 4, 1, 5);
-    mixed[1] = __builtin_shufflevector(a, b, 2, 6, 3, 7);
-  } else {
-    mixed[0] = __builtin_shufflevector(a, b, 0, 2);
-    mixed[1] = __builtin_shufflevector(a, b, 1, 3);
-  }
-}
-
-// dst[i * dst_row + j] = src[j * src_row + i] for i, j < Side.
-template <int Side, class T>
-inline void turn_small_square(T* dst, std::int64_t dst_row, const T* src, std::int64_t src_row) {
-  using Row = typename SquareRow<T, Side>::type;
-  Row rows[Side];
-  Row mixed[Side];
-  ORIEL_UNROLL
-  for (int j = 0; j < Side; ++j) std::memcpy(&rows[j], src + j * src_row, sizeof(Row));
-  ORIEL_UNROLL
-  for (int left = Side; left > 1; left /= 2) {
-    ORIEL_UNROLL
-    for (int k = 0; k < Side / 2; ++k) mix_rows<Side>(mixed + 2 * k, rows[k], rows[k + Side / 2]);
-    std::memcpy(rows, mixed, sizeof(rows));
-  }
-  ORIEL_UNROLL
-  for (int i = 0; i < Side; ++i) std::memcpy(dst + i * dst_row, &rows[i], sizeof(Row));
-}
-
 /// turn(e) for the elements at which squares of `Side` begin. The last square ends with the last element, so it may do
 /// again what the one before did.
 template <int Side, class Turn>
@@ -190,14 +150,14 @@ template <class T, int Side>
 void squares_into(T* dst, const T* src, std::int64_t matrix, std::int64_t elements) {
   over_squares<Side>(elements, [&](std::int64_t e) {
     for (int lane = 0; lane < kSmallLanes; lane += Side)
-      turn_small_square<Side>(dst + e * kSmallLanes + lane, kSmallLanes, src + lane * matrix + e, matrix);
+      turn_square<Side>(dst + e * kSmallLanes + lane, kSmallLanes, src + lane * matrix + e, matrix);
   });
 }
 template <class T, int Side>
 void squares_out_of(T* dst, std::int64_t matrix, const T* src, std::int64_t elements) {
   over_squares<Side>(elements, [&](std::int64_t e) {
     for (int lane = 0; lane < kSmallLanes; lane += Side)
-      turn_small_square<Side>(dst + lane * matrix + e, matrix, src + e * kSmallLanes + lane, kSmallLanes);
+      turn_square<Side>(dst + lane * matrix + e, matrix, src + e * kSmallLanes + lane, kSmallLanes);
   });
 }
 
@@ -205,7 +165,7 @@ template <class T>
 void into_lanes(void* to, const void* from, std::int64_t matrix, std::int64_t elements) {
   T* dst = static_cast<T*>(to);
   const T* src = static_cast<const T*>(from);
-  constexpr int side = kSquare<T>;
+  constexpr int side = kSide<T>;
   if (elements >= side) return squares_into<T, side>(dst, src, matrix, elements);
   if constexpr (side > 4) {
     if (elements >= 4) return squares_into<T, 4>(dst, src, matrix, elements);
@@ -219,7 +179,7 @@ template <class T>
 void out_of_lanes(void* to, std::int64_t matrix, const void* from, std::int64_t elements) {
   T* dst = static_cast<T*>(to);
   const T* src = static_cast<const T*>(from);
-  constexpr int side = kSquare<T>;
+  constexpr int side = kSide<T>;
   if (elements >= side) return squares_out_of<T, side>(dst, matrix, src, elements);
   if constexpr (side > 4) {
     if (elements >= 4) return squares_out_of<T, 4>(dst, matrix, src, elements);

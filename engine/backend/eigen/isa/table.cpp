@@ -20,49 +20,33 @@
 
 namespace oriel::backend::isa {
 
-// The amalgamation has one level, which the flags of its source choose (scripts/amalgamate).
+// What the sources of a level define.
+#define ORIEL_DECLARE_LEVEL(level)   \
+  namespace level {                  \
+  void fill_table(Table& table);     \
+  void fill_lanes(LaneTable& table); \
+  void add_sort_ops(Table& table);   \
+  }
+ORIEL_DECLARE_LEVEL(baseline)
+ORIEL_DECLARE_LEVEL(avx2)
+ORIEL_DECLARE_LEVEL(avx512)
+ORIEL_DECLARE_LEVEL(neon)
+#undef ORIEL_DECLARE_LEVEL
+
+// The lowest level of the build. The amalgamation has one level, which the flags of its source choose
+// (scripts/amalgamate); every 64-bit Arm processor has NEON.
 #if defined(ORIEL_ISA_AVX512)
-namespace avx512 {
-void fill_table(Table& table);
-void fill_lanes(LaneTable& table);
-}  // namespace avx512
 namespace lowest = avx512;
 constexpr const char* kLowest = "avx512";
 #elif defined(ORIEL_ISA_AVX2)
-namespace avx2 {
-void fill_table(Table& table);
-void fill_lanes(LaneTable& table);
-}  // namespace avx2
 namespace lowest = avx2;
 constexpr const char* kLowest = "avx2";
 #elif defined(__aarch64__)
-// Every 64-bit Arm processor has NEON, so it is the lowest level.
-namespace neon {
-void fill_table(Table& table);
-void fill_lanes(LaneTable& table);
-}  // namespace neon
 namespace lowest = neon;
 constexpr const char* kLowest = "neon";
 #else
-namespace baseline {
-void fill_table(Table& table);
-void fill_lanes(LaneTable& table);
-void add_sort_ops(Table& table);
-}  // namespace baseline
 namespace lowest = baseline;
 constexpr const char* kLowest = "baseline";
-#endif
-#ifdef ORIEL_HAS_AVX2
-namespace avx2 {
-void fill_table(Table& table);
-void fill_lanes(LaneTable& table);
-}  // namespace avx2
-#endif
-#ifdef ORIEL_HAS_AVX512
-namespace avx512 {
-void fill_table(Table& table);
-void fill_lanes(LaneTable& table);
-}  // namespace avx512
 #endif
 
 namespace {

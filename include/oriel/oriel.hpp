@@ -30,6 +30,7 @@
 #include "oriel/settings.hpp"
 #include "oriel/shape.hpp"
 #include "oriel/shape_env.hpp"
+#include "oriel/slice.hpp"
 #include "oriel/symint.hpp"
 #include "oriel/tensor.hpp"
 #include "oriel/view.hpp"

@@ -12,26 +12,26 @@ quick="--unity on -Dunity_size=30 -Disa=lowest -Doptimization=0 -Dtests=disabled
 readme_program() {
     local root=$1
     shift
-    sed -n '/^```cpp$/,/^```$/{/^```/!p;/^```$/q}' README.md >"$root/work/rows.cpp"
+    sed -n '/^```cpp$/,/^```$/{/^```/!p;/^```$/q}' README.md >"$root/scratch/rows.cpp"
     local command expected said
     command=$(sed -n 's/^    \(g++ [^#]*rows\.cpp [^#]*[^# ]\) *\(#.*\)*$/\1/p' README.md)
     expected=$(sed -n 's/^    \(2 2 2 11 .*\)$/\1/p' README.md)
     [ -n "$command" ] && [ -n "$expected" ] || { echo "the README has no command g++ rows.cpp, or no result of it"; return 1; }
-    inside "$root" sh -exc "cd /work; $command $* -o rows"
-    said=$(inside "$root" /work/rows)
+    inside "$root" sh -exc "cd /scratch; $command $* -o rows"
+    said=$(inside "$root" /scratch/rows)
     echo "$said"
     [ "$(echo "$said" | tail -n 1 | sed 's/ *$//')" = "$expected" ]
 }
 
 # consumer ROOT COMMAND: runs a command in a new copy of tests/install/consumer.
 consumer() {
-    inside "$1" sh -exc "rm -rf /work/consumer; cp -r /src/tests/install/consumer /work/consumer; cd /work/consumer; $2"
+    inside "$1" sh -exc "rm -rf /scratch/consumer; cp -r /src/tests/install/consumer /scratch/consumer; cd /scratch/consumer; $2"
 }
 
 # From the source to /usr/local, as the README says.
 step_install() {
     fresh main build
-    inside "$work/main/root" sh -exc "meson setup /work/build /src --prefix=/usr/local $quick; meson install -C /work/build; ldconfig; oriel version"
+    inside "$work/main/root" sh -exc "meson setup /scratch/build /src --prefix=/usr/local $quick; meson install -C /scratch/build; ldconfig; oriel version"
 }
 
 # What `install` installed, on a machine without the packages that building needs; with fmt and libpng of the given names.
@@ -47,7 +47,7 @@ installed_root() {
 step_pkg_config() {
     installed_root pkg_config libfmt-dev libpng-dev
     readme_program "$work/pkg_config/root"
-    inside "$work/pkg_config/root" sh -exc 'cd /work; g++ -std=c++20 rows.cpp -o static \
+    inside "$work/pkg_config/root" sh -exc 'cd /scratch; g++ -std=c++20 rows.cpp -o static \
         $(pkg-config --static --cflags --libs oriel | sed "s/-loriel\b/-l:liboriel.a/"); ./static; ! ldd static | grep liboriel'
 }
 
@@ -59,7 +59,7 @@ step_pkg_config_no_pc() {
     readme_program "$root"
     install_packages "$root" libfmt-dev libpng-dev
     inside "$root" sh -c 'rm /usr/lib/*/pkgconfig/fmt.pc /usr/lib/*/pkgconfig/libpng*.pc'
-    inside "$root" sh -exc 'cd /work; g++ -std=c++20 rows.cpp -o static \
+    inside "$root" sh -exc 'cd /scratch; g++ -std=c++20 rows.cpp -o static \
         $(pkg-config --static --cflags --libs oriel | sed "s/-loriel\b/-l:liboriel.a/"); ./static; ! ldd static | grep liboriel'
 }
 
@@ -89,18 +89,18 @@ step_subproject() {
 step_amalgamation() {
     fresh amalgamation build
     local root=$work/amalgamation/root
-    inside "$root" sh -exc '/src/scripts/amalgamate --out /work/one; cd /work/one
+    inside "$root" sh -exc '/src/scripts/amalgamate --out /scratch/one; cd /scratch/one
         g++ -std=c++20 -O1 -I/usr/include/eigen3 -c oriel.cpp; mkdir oriel; ln -s ../oriel.hpp oriel/oriel.hpp'
-    sed -n '/^```cpp$/,/^```$/{/^```/!p;/^```$/q}' README.md >"$root/work/one/rows.cpp"
-    inside "$root" sh -exc 'cd /work/one; g++ -std=c++20 -O2 -I. rows.cpp oriel.o -pthread -o rows; ./rows' | tail -n 1 | grep '^2 2 2 11 '
+    sed -n '/^```cpp$/,/^```$/{/^```/!p;/^```$/q}' README.md >"$root/scratch/one/rows.cpp"
+    inside "$root" sh -exc 'cd /scratch/one; g++ -std=c++20 -O2 -I. rows.cpp oriel.o -pthread -o rows; ./rows' | tail -n 1 | grep '^2 2 2 11 '
 }
 
 step_debian_build() {
     fresh debian_build build
-    inside "$work/debian_build/root" sh -exc 'cp -r /src /work/src; cd /work/src; scripts/packaging/deb /work/deb'
+    inside "$work/debian_build/root" sh -exc 'cp -r /src /scratch/src; cd /scratch/src; scripts/packaging/deb /scratch/deb'
     mkdir -p "$cache/deb"
     rm -f "$cache"/deb/*
-    cp "$work"/debian_build/upper/work/deb/*.* "$cache/deb/"
+    cp "$work"/debian_build/upper/scratch/deb/*.* "$cache/deb/"
 }
 
 # Installs the packages, uses them, and removes them without a trace.
@@ -108,17 +108,17 @@ step_debian_use() {
     fresh debian_use user
     local root=$work/debian_use/root
     # Everything but what records what apt and ldconfig did, and this script's own files.
-    files='find / -xdev -path /work -prune -o -path /var/lib/dpkg -prune -o -path /var/lib/apt -prune -o -path /var/log -prune -o
+    files='find / -xdev -path /scratch -prune -o -path /var/lib/dpkg -prune -o -path /var/lib/apt -prune -o -path /var/log -prune -o
         -path /var/cache -prune -o -print'
     install_packages "$root" libfmt9 libpng16-16
     inside "$root" $files | sort >"$work/before"
-    cp "$cache"/deb/*.deb "$root/work/"
-    inside "$root" sh -exc 'apt-get -q install -y --no-install-recommends /work/*.deb; rm /work/*.deb; oriel version; man oriel | head -n 5'
+    cp "$cache"/deb/*.deb "$root/scratch/"
+    inside "$root" sh -exc 'apt-get -q install -y --no-install-recommends /scratch/*.deb; rm /scratch/*.deb; oriel version; man oriel | head -n 5'
     inside "$root" sh -c 'pkg-config --exists oriel && oriel view "2,6 | reshape 3,4"'
     readme_program "$root"
     consumer "$root" 'cmake -B b; cmake --build b; b/consumer'
     inside "$root" apt-get -q purge -y oriel liboriel-dev liboriel0
-    inside "$root" sh -c 'find / -xdev -path /work -prune -o -path /src -prune -o -path /var/log -prune -o -path /ccache -prune -o -name "*oriel*" -print' |
+    inside "$root" sh -c 'find / -xdev -path /scratch -prune -o -path /src -prune -o -path /var/log -prune -o -path /ccache -prune -o -name "*oriel*" -print' |
         grep -v -e '^/root/.cache/oriel$' -e '^/var/cache/apt/' >"$work/left" || true
     inside "$root" $files | sort | comm -13 "$work/before" - | grep -v '^/root/.cache' >>"$work/left" || true
     cat "$work/left"

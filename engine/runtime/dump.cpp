@@ -148,7 +148,7 @@ std::vector<DumpFile> dump_files(const Explanation& explanation, const Plan& pla
   source::SharedHelpers cpp_helpers(prefix + "helpers.hpp", prefix + "helpers");
   source::SharedHelpers opencl_helpers(prefix + "helpers.cl", prefix + "helpers");
   const auto source_of = [&](std::size_t step, const ExplainedKernel& k) {
-    if (whole) return k.source;
+    if (whole && k.source != k.program) return k.source;
     source::SharedHelpers& helpers = k.device.kind == DeviceKind::opencl ? opencl_helpers : cpp_helpers;
     return backend::backend_for(k.device).source_beside(plan.kernels[step].lowered.program, helpers);
   };

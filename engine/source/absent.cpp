@@ -1,4 +1,5 @@
-// In place of this folder in the profile small, where nothing is compiled from sources: dumps have none.
+// In place of this folder in the profile small, where nothing is compiled from sources: explanations show the loop
+// program in their place, and dumps are refused.
 #include <string>
 
 #include "base/absent.hpp"
@@ -6,7 +7,7 @@
 
 namespace oriel::source::cpp {
 
-std::string render(const codegen::LoopProgram& /*program*/) { base::throw_absent("source", "sources of kernels"); }
+std::string render(const codegen::LoopProgram& program) { return codegen::to_string(program); }
 std::string render_beside(const codegen::LoopProgram& /*program*/, SharedHelpers& /*shared*/) {
   base::throw_absent("ORIEL_DUMP", "sources of kernels");
 }

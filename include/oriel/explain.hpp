@@ -108,8 +108,9 @@ struct ExplainedKernel {
   /// and the device's own times of the launches that were timed (profile::start, ORIEL_PROFILE, ORIEL_DUMP). Empty on
   /// other devices, and before the kernel is built.
   std::string report;
-  std::string program;     ///< the loop program
-  std::string source;      ///< the source that the device's compiler gets; on the null device the loop program
+  std::string program;  ///< the loop program
+  std::string source;   ///< the source that the device's compiler gets; the loop program on the null device and in the
+                        ///< profile small
   std::int64_t flops = 0;  ///< elementwise and reduction operations
   std::int64_t bytes = 0;  ///< distinct bytes read and written
 };

@@ -73,6 +73,9 @@ TEST_CASE("a device of OpenCL is refused with what has it") {
 TEST_CASE("the profile small has no exports and no sources of kernels") {
   const std::string folder = (std::filesystem::temp_directory_path() / "oriel_parts").string();
   const Tensor x = Tensor::of<float>({1, 2, 3});
+  const Explanation explained = explain(x + 1);
+  CHECK(explained.kernels[0].source == explained.kernels[0].program);
+  CHECK(explained.str().find("1 kernel on eigen") != std::string::npos);
   CHECK(refusal([&] { static_cast<void>(export_cpp({x + 1}, folder)); }) == absent("export_cpp", "exports"));
   const auto f = function([](Tensor t) { return t + 1; });
   CHECK(f(x).to_vector<float>() == std::vector<float>{2, 3, 4});

@@ -11,7 +11,7 @@ void fill_table(Table& table) {
   add_float_ops(table);
   add_math_ops(table);
   add_pair_ops(table);
-  add_chain_ops(table);
+  if constexpr (!kPlain) add_chain_ops(table);
   add_cast_ops(table);
   add_copy_ops(table);
   add_reduce_ops(table);

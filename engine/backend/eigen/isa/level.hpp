@@ -43,6 +43,19 @@ inline constexpr int kVectorBytes = 32;
 inline constexpr int kVectorBytes = 16;
 #endif
 
+// In the profile small, loops have fewer variants: at both levels those that take the most code, and at the lowest one,
+// which runs on processors older than AVX2 alone, all that have some. No variant changes a result.
+#if defined(ORIEL_ISA_PLAIN)
+inline constexpr bool kPlain = true;
+inline constexpr bool kFew = true;
+#elif defined(ORIEL_ISA_FEW)
+inline constexpr bool kPlain = false;
+inline constexpr bool kFew = true;
+#else
+inline constexpr bool kPlain = false;
+inline constexpr bool kFew = false;
+#endif
+
 template <class T>
 inline constexpr int kDTypeIndex = static_cast<int>(dtype_of<T>);
 

@@ -45,6 +45,9 @@ constexpr int kPackets = 3;
 #elif defined(__AVX2__)
 constexpr int kRows = 4;
 constexpr int kPackets = 3;
+#elif defined(ORIEL_ISA_PLAIN)
+constexpr int kRows = 2;
+constexpr int kPackets = 2;
 #else
 // At this level it takes two instructions to fill a packet with an element of a, so blocks have few rows of many
 // packets. b is read from memory where it is used.
@@ -114,7 +117,7 @@ void block(const ProductBlock& q) {
     b += b_row;
   };
   const char* next = static_cast<const char*>(q.next != nullptr ? q.next : q.b);
-  constexpr int depths = std::is_floating_point_v<T> ? kDepths : 1;
+  constexpr int depths = std::is_floating_point_v<T> && !kFew ? kDepths : 1;
   std::int64_t p = 0;
   for (; p + depths <= q.depth; p += depths, next += kLine) {
     __builtin_prefetch(next, 0, 2);
@@ -162,7 +165,9 @@ void choose_packets(const ProductBlock& q) {
   if constexpr (kPackets > 3) {
     if (q.cols > 3 * kSize) return choose_order<T, Rows, 4>(q);
   }
-  if (q.cols > 2 * kSize) return choose_order<T, Rows, 3>(q);
+  if constexpr (kPackets > 2) {
+    if (q.cols > 2 * kSize) return choose_order<T, Rows, 3>(q);
+  }
   choose_order<T, Rows, 2>(q);
 }
 
@@ -175,7 +180,9 @@ void choose_rows(const ProductBlock& q) {
   if constexpr (kRows > 3) {
     if (q.rows > 3) return choose_packets<T, 4>(q);
   }
-  if (q.rows > 2) return choose_packets<T, 3>(q);
+  if constexpr (kRows > 2) {
+    if (q.rows > 2) return choose_packets<T, 3>(q);
+  }
   q.rows == 1 ? choose_packets<T, 1>(q) : choose_packets<T, 2>(q);
 }
 
@@ -265,6 +272,16 @@ void stream(const ProductBlock& q) {
 
 template <class T>
 void stream_rows(const ProductBlock& q) {
+  if constexpr (kPlain) {
+    ProductBlock row = q;
+    for (int i = 0; i < q.rows; ++i) {
+      row.a = static_cast<const T*>(q.a) + i * q.a_row;
+      row.c = static_cast<T*>(q.c) + i * q.c_row;
+      if (q.from != nullptr) row.from = static_cast<const T*>(q.from) + i * q.from_row;
+      stream<T, 1>(row);
+    }
+    return;
+  }
   if (q.rows == 1) return stream<T, 1>(q);
   if (q.rows == 2) return stream<T, 2>(q);
   if (q.rows == 3) return stream<T, 3>(q);

@@ -85,7 +85,7 @@ __attribute__((always_inline)) inline void join_lanes(const WindowRows& q, const
 template <class T, class Op>
 struct InLanes {
   // join_lanes keeps a partial result on each of five levels, so few packets fit the registers.
-  static constexpr int kMost = kVectorBytes == 64 ? 4 : 2;
+  static constexpr int kMost = kFew ? 1 : kVectorBytes == 64 ? 4 : 2;
   static constexpr bool kTails = false;
   template <int Packets>
   static void run(const WindowRows& q, const T* x, T* out) {
@@ -101,8 +101,8 @@ struct InLanes {
 /// Integers: every order gives the same result.
 template <class T, class Op>
 struct InTurn {
-  static constexpr int kMost = 4;
-  static constexpr bool kTails = true;
+  static constexpr int kMost = kFew ? 1 : 4;
+  static constexpr bool kTails = !kFew;
   template <int Packets>
   static void run(const WindowRows& q, const T* x, T* out) {
     Vector<T> sum[Packets];
@@ -121,8 +121,8 @@ struct InTurn {
 /// Sums of products, added one after the other starting at 0, as in a block of a matrix product.
 template <class T>
 struct Weighed {
-  static constexpr int kMost = 4;
-  static constexpr bool kTails = true;
+  static constexpr int kMost = kPlain ? 1 : 4;
+  static constexpr bool kTails = !kPlain;
   template <int Packets>
   static void run(const WindowRows& q, const T* x, T* out) {
     const T* weights = static_cast<const T*>(q.weights);
@@ -283,10 +283,12 @@ void window_rows(const WindowRows& q) {
 /// Sums of products of floats. Uses the grid form if the taps form a grid.
 template <class T>
 void weighed_rows(const WindowRows& q) {
-  const TapGrid grid = grid_of(q);
-  if (grid.height == 3) return roll<T, 3>(q, grid.width);
-  if (grid.height == 5) return roll<T, 5>(q, grid.width);
-  if (grid.height == 7 && kVectorBytes == 64) return roll<T, 7>(q, grid.width);
+  if constexpr (!kPlain) {
+    const TapGrid grid = grid_of(q);
+    if (grid.height == 3) return roll<T, 3>(q, grid.width);
+    if (grid.height == 5) return roll<T, 5>(q, grid.width);
+    if (grid.height == 7 && kVectorBytes == 64) return roll<T, 7>(q, grid.width);
+  }
   window_rows<T, Weighed<T>>(q);
 }
 

@@ -1,7 +1,9 @@
-// Running sums and products by recursive doubling, so that no element of the result depends on its neighbour.
+// Running sums and products. A device without scans computes them by recursive doubling, so that no element of the
+// result depends on its neighbour.
 #include <algorithm>
 
 #include "api/call.hpp"
+#include "backend/backend.hpp"
 #include "oriel/reduce.hpp"
 
 namespace oriel {
@@ -71,14 +73,21 @@ struct Scan {
   }
 };
 
-Tensor running(Op join, std::string_view name, const Operand& x, std::int64_t axis) {
+Tensor running(Op op, std::string_view name, const Operand& x, std::int64_t axis) {
   const Call call(name, x);
   NodePtr node = call.node(x);
   const DType dtype = node->dtype;
   const std::size_t rank = node->shape.size();
   const std::size_t d = call.axis(axis, std::max<std::size_t>(rank, 1));
   const DType sums = is_floating(dtype) ? api::wide_dtype(dtype) : dtype == DType::uint64 ? dtype : DType::int64;
-  const Scan scan{call, join, Scalar::of_int(sums, join == Op::Mul ? 1 : 0)};
+  if (backend::backend_for(node->device).capabilities().scans) {
+    // Without axes there is one element, its own sum.
+    node = rank == 0 ? call.cast(std::move(node), sums)
+                     : graph::scan(op == Op::Add ? Op::CumSum : Op::CumProd, std::move(node), d, call.origin());
+    node = call.cast(std::move(node), is_floating(dtype) ? dtype : sums);
+    return Access::tensor(graph::format(std::move(node), MemoryFormat::contiguous, call.origin()));
+  }
+  const Scan scan{call, op, Scalar::of_int(sums, op == Op::Mul ? 1 : 0)};
   node = call.cast(std::move(node), sums);
   if (rank != 0 && numel(node->shape) != 0) node = scan.along(std::move(node), d);
   node = call.cast(std::move(node), is_floating(dtype) ? dtype : sums);

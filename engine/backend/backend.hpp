@@ -38,6 +38,7 @@ struct Capabilities {
   int parts = 1;                       // of a program, at most (codegen/join.hpp)
   schedule::FormLimits forms;          // which reductions run in a form of their own (schedule/forms.hpp)
   bool sorts = false;                  // runs programs that sort
+  bool scans = false;                  // runs programs that scan
   std::string description;
 };
 

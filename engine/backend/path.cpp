@@ -30,6 +30,8 @@ std::string text(KernelPath path) {
       return "turned squares";
     case KernelPath::Sort:
       return "sort";
+    case KernelPath::Scan:
+      return "scan";
   }
   return "";
 }

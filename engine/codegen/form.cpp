@@ -74,6 +74,7 @@ struct FormRefiner {
     return Parts{shared_rows(program), program.running ? find_running_softmax(program) : std::nullopt};
   }
   Form operator()(const Sort&) const { return Sort{}; }
+  Form operator()(const Scan&) const { return Scan{}; }
 };
 
 struct FormWriter {
@@ -92,6 +93,7 @@ struct FormWriter {
     return fmt::format("{} parts{}", parts_of(program), p.running ? " with a running softmax" : "");
   }
   std::string operator()(const Sort&) const { return "sort"; }
+  std::string operator()(const Scan&) const { return "scan"; }
 };
 
 }  // namespace
@@ -115,13 +117,14 @@ const RunningSoftmax* running_softmax_in(const Form& form) noexcept {
 
 bool reduces(const Form& form) noexcept {
   return !std::holds_alternative<Elementwise>(form) && !std::holds_alternative<Stencil>(form) &&
-         !std::holds_alternative<Sort>(form);
+         !std::holds_alternative<Sort>(form) && !std::holds_alternative<Scan>(form);
 }
 
 Form refined_form(const LoopProgram& program) { return std::visit(FormRefiner{program}, program.form); }
 
 Form decided_form(const LoopProgram& program) {
   if (program.sorting) return Sort{};
+  if (program.scanning) return Scan{};
   if (parts_of(program) > 1) return Parts{};
   if (std::none_of(program.stages.begin(), program.stages.end(), [](const Stage& s) { return !s.reductions.empty(); }))
     return Elementwise{};

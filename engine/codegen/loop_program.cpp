@@ -89,6 +89,8 @@ class Writer {
     if (const auto& sorting = program_.sorting)
       add("  {} of {} elements, {}\n", sorting->positions ? "positions in the order" : "in the order", sorting->extent,
           sorting->descending ? "descending" : "ascending");
+    if (const auto& scan = program_.scanning)
+      add("  {} along {} lines of {} elements\n", graph::name(scan->op), scan->extent, scan->inner);
     return std::move(text_);
   }
 
@@ -176,6 +178,13 @@ std::uint64_t hash_value(const LoopProgram& program) noexcept {
     mix(seed, program.sorting->descending);
     mix(seed, program.sorting->positions);
   }
+  if (program.scanning) {
+    mix(seed, program.scanning->op);
+    mix(seed, program.scanning->axis);
+    mix(seed, program.scanning->rows);
+    mix(seed, program.scanning->extent);
+    mix(seed, program.scanning->inner);
+  }
   boost::hash_combine(seed, oriel::hash_value(program.outer));
   for (const Stage& stage : program.stages) {
     mix(seed, stage.part);
@@ -212,9 +221,9 @@ std::uint64_t hash_value(const LoopProgram& program) noexcept {
 }
 
 bool same_program(const LoopProgram& a, const LoopProgram& b) noexcept {
-  return a.orientation == b.orientation && a.running == b.running && a.sorting == b.sorting && a.outer == b.outer &&
-         a.values == b.values && same(a.stages, b.stages) && same(a.accesses, b.accesses) &&
-         same(a.arguments, b.arguments) && same(a.constants, b.constants);
+  return a.orientation == b.orientation && a.running == b.running && a.sorting == b.sorting &&
+         a.scanning == b.scanning && a.outer == b.outer && a.values == b.values && same(a.stages, b.stages) &&
+         same(a.accesses, b.accesses) && same(a.arguments, b.arguments) && same(a.constants, b.constants);
 }
 
 std::string to_string(const LoopProgram& program) { return Writer(program).run(); }

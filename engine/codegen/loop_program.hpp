@@ -134,6 +134,19 @@ struct Sorting {
   friend bool operator==(const Sorting&, const Sorting&) = default;
 };
 
+/// What a program that scans does: argument 0 has `rows` blocks of `extent` successive lines of `inner` elements, one
+/// after the other in memory. Element i of line k of a block goes to argument 1 combined with elements i of the lines
+/// before it, by graph::Op::CumSum or CumProd. The result has the dtype graph::scanned.
+/// engine/backend/eigen/tile/README.md states the order of the combinations, which depends only on `extent`.
+struct Scanning {
+  graph::Op op = graph::Op::CumSum;
+  std::int64_t axis = 0;  // of the shape that the sizes are taken from
+  std::int64_t rows = 0;
+  std::int64_t extent = 0;
+  std::int64_t inner = 0;
+  friend bool operator==(const Scanning&, const Scanning&) = default;
+};
+
 struct LoopProgram {
   std::string name;  // readable: "sum_f32_512x1024_7ops"
   Ints outer;        // extents of the parallel loops, outermost first
@@ -143,12 +156,16 @@ struct LoopProgram {
   std::vector<Constant> constants;
   std::vector<DType> values;  // dtype of each ValueId
   Orientation orientation = Orientation::Inner;
-  bool running = false;            // its softmax may run with a running maximum and sum: then its form says how
-  std::optional<Sorting> sorting;  // then there are no stages and no constants; the outer loop is over rows
-  std::int64_t flops = 0;          // elementwise and reduction operations, whole kernel
-  std::int64_t bytes = 0;          // distinct bytes read and written, whole kernel
-  Form form;                       // what it is: form.hpp
+  bool running = false;              // its softmax may run with a running maximum and sum: then its form says how
+  std::optional<Sorting> sorting;    // then there are no stages and no constants; the outer loop is over rows
+  std::optional<Scanning> scanning;  // the same
+  std::int64_t flops = 0;            // elementwise and reduction operations, whole kernel
+  std::int64_t bytes = 0;            // distinct bytes read and written, whole kernel
+  Form form;                         // what it is: form.hpp
 };
+
+/// Does it sort or scan? Then it has no instructions.
+inline bool runs_alone(const LoopProgram& program) noexcept { return program.sorting || program.scanning; }
 
 /// Structural hash and equality, names excluded: what kernels are cached by.
 std::uint64_t hash_value(const LoopProgram& program) noexcept;

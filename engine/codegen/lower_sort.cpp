@@ -7,17 +7,13 @@
 
 namespace oriel::codegen {
 
-OpenKernel lower_sort(const schedule::Arena& arena, const schedule::KernelGraph& graph, schedule::KernelId kernel_id) {
+OpenKernel lower_alone(const schedule::Arena& arena, const schedule::KernelGraph& graph, schedule::KernelId kernel_id) {
   const schedule::Kernel& kernel = graph.kernels[static_cast<std::size_t>(kernel_id)];
   const schedule::Entry& e = arena[kernel.root];
   const schedule::EntryId source = e.source[0];
   const schedule::MapId map = kernel.outputs.front().map;
   OpenKernel open;
   LoweredKernel& out = open.lowered;
-  out.program.sorting.emplace();
-  out.program.form = Sort{};
-  out.program.sorting->descending = std::get<Ints>(e.node->arg)[0] == 1;
-  out.program.sorting->positions = e.op == graph::Op::ArgSort;
   out.program.arguments.reserve(2);
   out.bindings.reserve(2);
   out.notes.reserve(2);
@@ -31,22 +27,38 @@ OpenKernel lower_sort(const schedule::Arena& arena, const schedule::KernelGraph&
   return open;
 }
 
+void close_alone(LoweredKernel& kernel, const Shape& shape, const Shape& loops) {
+  LoopProgram& program = kernel.program;
+  program.outer = {loops[0]};
+  program.accesses.reserve(2);
+  const View whole = View::contiguous(loops).canonical();
+  const ShapeTracker all = detail::trusted_stack({&whole, 1});
+  for (std::size_t a = 0; a < 2; ++a) {
+    program.arguments[a].elements = numel(shape).value();
+    program.accesses.emplace_back(static_cast<std::int32_t>(a), program.arguments[a].dtype, all);
+  }
+  kernel.domain_before = to_string(shape);
+  finish(program);
+}
+
+OpenKernel lower_sort(const schedule::Arena& arena, const schedule::KernelGraph& graph, schedule::KernelId kernel_id) {
+  const schedule::Entry& e = arena[graph.kernels[static_cast<std::size_t>(kernel_id)].root];
+  OpenKernel open = lower_alone(arena, graph, kernel_id);
+  LoopProgram& program = open.lowered.program;
+  program.sorting.emplace();
+  program.form = Sort{};
+  program.sorting->descending = std::get<Ints>(e.node->arg)[0] == 1;
+  program.sorting->positions = e.op == graph::Op::ArgSort;
+  return open;
+}
+
 void close_sort(LoweredKernel& kernel, const Shape& shape) {
   LoopProgram& program = kernel.program;
   Sorting sorting = *std::exchange(program.sorting, std::nullopt);
   const std::int64_t elements = numel(shape).value();
   sorting.extent = shape.back().value();
   sorting.rows = elements / sorting.extent;
-  program.outer = {sorting.rows};
-  program.accesses.reserve(2);
-  const View whole = View::contiguous({sorting.rows, sorting.extent}).canonical();
-  const ShapeTracker rows = detail::trusted_stack({&whole, 1});
-  for (std::size_t a = 0; a < 2; ++a) {
-    program.arguments[a].elements = elements;
-    program.accesses.emplace_back(static_cast<std::int32_t>(a), program.arguments[a].dtype, rows);
-  }
-  kernel.domain_before = to_string(shape);
-  finish(program);
+  close_alone(kernel, shape, {sorting.rows, sorting.extent});
   program.sorting = sorting;
   program.name = sorting.positions ? "argsort_" : "sort_";
   program.name += short_name(program.arguments[1].dtype);

@@ -8,6 +8,7 @@
 #include "codegen/cost.hpp"
 #include "codegen/join.hpp"
 #include "codegen/keep.hpp"
+#include "codegen/lower_scan.hpp"
 #include "codegen/lower_sort.hpp"
 #include "codegen/unused.hpp"
 
@@ -34,6 +35,10 @@ LoweredKernel close(OpenKernel&& kernel, std::int64_t row_bytes) {
   LoweredKernel out = std::move(kernel.lowered);
   if (out.program.sorting) {
     close_sort(out, *kernel.shapes[1]);
+    return out;
+  }
+  if (out.program.scanning) {
+    close_scan(out, *kernel.shapes[1]);
     return out;
   }
   for (std::size_t a = 0; a < kernel.shapes.size(); ++a)
@@ -107,6 +112,10 @@ LoweredKernel closed(const OpenKernel& kernel, const graph::Sizes::At& at, std::
   LoopProgram& program = out.program;
   if (program.sorting) {
     close_sort(out, at(*kernel.shapes[1]));
+    return out;
+  }
+  if (program.scanning) {
+    close_scan(out, at(*kernel.shapes[1]));
     return out;
   }
   program.outer = at(program.outer);

@@ -5,6 +5,7 @@
 
 #include "codegen/loop_program.hpp"
 #include "codegen/stack.hpp"
+#include "graph/build.hpp"
 #include "oriel/error.hpp"
 #include "view/positions.hpp"
 
@@ -53,6 +54,7 @@ class Verifier {
     }
     for (std::size_t a = 0; a < program_.accesses.size(); ++a) check_access(a);
     if (program_.sorting) check_sorting();
+    if (program_.scanning) check_scanning();
     homes_.assign(program_.values.size(), kUndefined);
     for (std::size_t s = 0; s < program_.stages.size(); ++s) check_stage(s);
   }
@@ -78,17 +80,36 @@ class Verifier {
     }
   }
 
-  void check_sorting() {
-    const Sorting& s = *program_.sorting;
-    where_ = "sorting: ";
+  // A program that sorts or scans reads one argument, writes another, and has nothing else.
+  void check_alone() const {
     if (!program_.stages.empty() || !program_.constants.empty()) fail("there are stages or constants beside it");
     if (program_.arguments.size() != 2 || program_.arguments[0].output || !program_.arguments[1].output ||
         program_.arguments[1].shares >= 0)
       fail("{} arguments; one is read and another written", program_.arguments.size());
+  }
+
+  void check_sorting() {
+    const Sorting& s = *program_.sorting;
+    where_ = "sorting: ";
+    check_alone();
     if (s.rows < 1 || s.extent < 1 || program_.arguments[0].elements != s.rows * s.extent ||
         program_.arguments[1].elements != s.rows * s.extent)
       fail("{} rows of {} do not fill its arguments", s.rows, s.extent);
     const DType wanted = s.positions ? DType::int64 : program_.arguments[0].dtype;
+    if (program_.arguments[1].dtype != wanted)
+      fail("its result has dtype {}; {} is expected", name(program_.arguments[1].dtype), name(wanted));
+  }
+
+  void check_scanning() {
+    const Scanning& s = *program_.scanning;
+    where_ = "scanning: ";
+    check_alone();
+    const std::int64_t elements = s.rows * s.extent * s.inner;
+    if (s.rows < 1 || s.extent < 1 || s.inner < 1 || program_.arguments[0].elements != elements ||
+        program_.arguments[1].elements != elements)
+      fail("{} blocks of {} lines of {} do not fill its arguments", s.rows, s.extent, s.inner);
+    if (!graph::is_scan(s.op)) fail("{} is no scan", graph::name(s.op));
+    const DType wanted = graph::scanned(program_.arguments[0].dtype);
     if (program_.arguments[1].dtype != wanted)
       fail("its result has dtype {}; {} is expected", name(program_.arguments[1].dtype), name(wanted));
   }

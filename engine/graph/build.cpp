@@ -239,6 +239,20 @@ NodePtr sort(Op op, NodePtr x, bool descending, const Origin& origin) {
   return make_node(op, dtype, shape, Ints{descending ? 1 : 0}, {&x, 1}, origin);
 }
 
+DType scanned(DType dtype) noexcept {
+  if (is_half(dtype)) return DType::float32;
+  return is_floating(dtype) || dtype == DType::uint64 ? dtype : DType::int64;
+}
+
+NodePtr scan(Op op, NodePtr x, std::size_t axis, const Origin& origin) {
+  check_class(op, 1, OpClass::Scan);
+  const DType dtype = scanned(x->dtype);
+  const Shape shape = x->shape;
+  if (axis >= shape.size())
+    throw ShapeError(called(origin, op), fmt::format("axis {} of a tensor with {} axes", axis, shape.size()));
+  return make_node(op, dtype, shape, Ints{static_cast<std::int64_t>(axis)}, {&x, 1}, origin);
+}
+
 NodePtr reduce(Op op, NodePtr x, const Ints& axes, const Origin& origin) {
   check_class(op, 1, OpClass::Reduce);
   check_dtype(op, x->dtype, origin);

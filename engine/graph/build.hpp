@@ -100,6 +100,10 @@ NodePtr reduce(Op op, NodePtr x, const Ints& axes, const Origin& origin = {});
 /// Sorts along the last axis, ascending or descending. The result holds the values (Sort) or their int64 positions on
 /// the axis (ArgSort), as the table of ops defines. x has at least one axis.
 NodePtr sort(Op op, NodePtr x, bool descending, const Origin& origin = {});
+/// Combines the elements up to each one along `axis`, which counts from 0. The result has the dtype scanned(x->dtype).
+NodePtr scan(Op op, NodePtr x, std::size_t axis, const Origin& origin = {});
+/// The dtype of a scan over elements of `dtype`.
+DType scanned(DType dtype) noexcept;
 
 /// The common shape by NumPy's rules. Throws ShapeError, which names both shapes and the axis that differs.
 Shape broadcast_shapes(const Shape& a, const Shape& b, const Origin& origin = {});

@@ -82,7 +82,7 @@ LayoutClass layout_class(const Node& node) noexcept {
     default:
       break;
   }
-  if (is_reduce(node.op) || is_sort(node.op) || node.op == Op::Gather) return LayoutClass::RowMajor;
+  if (is_reduce(node.op) || runs_alone(node.op) || node.op == Op::Gather) return LayoutClass::RowMajor;
   for (const NodePtr& s : node.sources)
     if (s->layout_class == LayoutClass::Any) return LayoutClass::Any;
   return LayoutClass::RowMajor;

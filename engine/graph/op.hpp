@@ -9,6 +9,7 @@ using ops::DTypeRule;
 using ops::is_elementwise;
 using ops::is_movement;
 using ops::is_reduce;
+using ops::is_scan;
 using ops::is_sort;
 using ops::kOpCount;
 using ops::kOpTable;
@@ -17,5 +18,6 @@ using ops::Op;
 using ops::OpClass;
 using ops::OpRow;
 using ops::row;
+using ops::runs_alone;
 
 }  // namespace oriel::graph

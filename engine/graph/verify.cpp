@@ -180,6 +180,14 @@ void verify(std::span<const NodePtr> roots) {
         need(node->shape == node->sources[0]->shape && !node->shape.empty(), *node, "a sort keeps the shape");
         break;
       }
+      case OpClass::Scan: {
+        const auto* axis = std::get_if<Ints>(&node->arg);
+        need(axis != nullptr && axis->size() == 1 && (*axis)[0] >= 0 && (*axis)[0] < node->shape.size(), *node,
+             "a scan holds its axis");
+        need(node->dtype == scanned(node->sources[0]->dtype), *node, "a scan has the dtype of its sums");
+        need(node->shape == node->sources[0]->shape, *node, "a scan keeps the shape");
+        break;
+      }
       case OpClass::Elementwise:
         verify_elementwise(*node);
         break;

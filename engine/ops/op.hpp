@@ -11,7 +11,7 @@
 namespace oriel::ops {
 
 /// What the scheduler needs to know about an op.
-enum class OpClass : std::uint8_t { Leaf, Movement, Write, Gather, Transfer, Sort, Elementwise, Reduce };
+enum class OpClass : std::uint8_t { Leaf, Movement, Write, Gather, Transfer, Sort, Scan, Elementwise, Reduce };
 
 /// How the result's dtype follows from the (already promoted, equal) operand dtypes.
 enum class DTypeRule : std::uint8_t {
@@ -66,6 +66,8 @@ struct ErrorBounds {
   X(Copy,      1, Transfer,    None,      true,  0,  "the same elements on another device, the node's") \
   X(Sort,      1, Sort,        None,      false, 0,  "elements along the last axis in order; NaN is the largest, -0 comes before 0. A device whose Capabilities::sorts is false refuses it") \
   X(ArgSort,   1, Sort,        None,      false, 0,  "int64 positions along the last axis in the order of their elements; equal ones, zeros of both signs and NaNs keep theirs") \
+  X(CumSum,    1, Scan,        None,      false, 0,  "sums of the elements up to each one along an axis: floats in the source's dtype (halves in float32), integers in int64 (uint64 in uint64), wrapping. A device whose Capabilities::scans is false refuses it", .combination = Op::Add) \
+  X(CumProd,   1, Scan,        None,      false, 0,  "products of the elements up to each one along an axis, in the dtypes of CumSum", .combination = Op::Mul) \
   X(Neg,       1, Elementwise, Numeric,   false, 1,  "-x; wraps for integers", .form = Form::Element, .keeps_half = true) \
   X(Abs,       1, Elementwise, Same,      true,  1,  "absolute value; the smallest signed integer stays itself", .form = Form::Element, .keeps_half = true, .c_function = "fabs") \
   X(Sign,      1, Elementwise, Same,      true,  1,  "-1, 0 or 1; NaN for NaN", .form = Form::Element, .keeps_half = true) \
@@ -161,7 +163,7 @@ struct OpRow {
   bool keeps_half = false;  // computed in float32, the result on halves is a half
   ErrorBounds error = {};
   std::string_view c_function = {};  // C's and OpenCL's function of floats with this meaning
-  // Reductions: of two values, and of none.
+  // Reductions: of two values, and of none. Scans: of two values.
   Op combination = Op::Buffer;
   Identity identity = Identity::None;
   bool windows = false;  // backends have loops for it over overlapping windows
@@ -187,6 +189,11 @@ constexpr std::string_view name(Op op) noexcept { return row(op).name; }
 constexpr bool is_movement(Op op) noexcept { return row(op).op_class == OpClass::Movement; }
 constexpr bool is_elementwise(Op op) noexcept { return row(op).op_class == OpClass::Elementwise; }
 constexpr bool is_sort(Op op) noexcept { return row(op).op_class == OpClass::Sort; }
+constexpr bool is_scan(Op op) noexcept { return row(op).op_class == OpClass::Scan; }
+/// Elements of a run: a scan combines the elements of a run one after the other, and each run with what is before it.
+inline constexpr std::int64_t kScanRun = 128;
+/// Sorts and scans: a kernel of this op has no other, and reads memory.
+constexpr bool runs_alone(Op op) noexcept { return is_sort(op) || is_scan(op); }
 constexpr bool is_reduce(Op op) noexcept { return row(op).op_class == OpClass::Reduce; }
 
 /// Is the result bool, whatever the operands are?
@@ -265,6 +272,7 @@ constexpr int reduce_index(Op op) noexcept { return static_cast<int>(op) - (kOpC
 #define ORIEL_ELEMENTWISE_IF_Gather(op)
 #define ORIEL_ELEMENTWISE_IF_Transfer(op)
 #define ORIEL_ELEMENTWISE_IF_Sort(op)
+#define ORIEL_ELEMENTWISE_IF_Scan(op)
 #define ORIEL_ELEMENTWISE_IF_Elementwise(op) ORIEL_ELEMENTWISE(op)
 #define ORIEL_ELEMENTWISE_IF_Reduce(op)
 #define ORIEL_REDUCTIONS(op, arity, op_class, ...) ORIEL_REDUCTION_IF_##op_class(op)
@@ -274,6 +282,7 @@ constexpr int reduce_index(Op op) noexcept { return static_cast<int>(op) - (kOpC
 #define ORIEL_REDUCTION_IF_Gather(op)
 #define ORIEL_REDUCTION_IF_Transfer(op)
 #define ORIEL_REDUCTION_IF_Sort(op)
+#define ORIEL_REDUCTION_IF_Scan(op)
 #define ORIEL_REDUCTION_IF_Elementwise(op)
 #define ORIEL_REDUCTION_IF_Reduce(op) ORIEL_REDUCTION(op)
 
@@ -284,6 +293,7 @@ constexpr bool complete() noexcept {
     if ((r.op_class == OpClass::Elementwise && !conversion) != (r.form != Form::None)) return false;
     if ((r.op_class == OpClass::Reduce) != (r.identity != Identity::None)) return false;
     if (r.op_class == OpClass::Reduce && (reduce_index(r.op) < 0 || !is_elementwise(r.combination))) return false;
+    if (r.op_class == OpClass::Scan && !is_elementwise(r.combination)) return false;
     if (r.form == Form::Function && (r.error.float32 == 0 || r.error.float64 == 0)) return false;
   }
   return true;

@@ -55,8 +55,8 @@ std::vector<ExplainedOperand::Kind> kinds_of(const codegen::LoopProgram& program
       }
     }
   }
-  // A program that sorts has no instructions: classify its accesses by their arguments.
-  for (std::size_t a = 0; program.sorting && a < kinds.size(); ++a)
+  // A program that sorts or scans has no instructions: classify its accesses by their arguments.
+  for (std::size_t a = 0; codegen::runs_alone(program) && a < kinds.size(); ++a)
     if (program.arguments[static_cast<std::size_t>(program.accesses[a].buffer)].output) kinds[a] = Kind::store;
   return kinds;
 }

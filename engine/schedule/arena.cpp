@@ -133,9 +133,13 @@ EntryId Arena::add(Entry entry) {
   // A gather reads from memory.
   if (entry.op == Op::Gather && !(*this)[entry.source[0]].device)
     entry.source[0] = placed(entry.source[0], entry.device.value_or(home_));
-  // A sort also reads from memory, which must be row-major.
-  if (graph::is_sort(entry.op)) {
+  // Sorts and scans also read from memory, which must be row-major.
+  if (graph::runs_alone(entry.op)) {
     EntryId& source = entry.source[0];
+    // A reshape of row-major elements names the same memory.
+    while ((*this)[source].op == Op::Reshape && (*this)[source].strides == nullptr &&
+           (*this)[(*this)[source].source[0]].strides == nullptr)
+      source = (*this)[source].source[0];
     if (!(*this)[source].device) source = placed(source, entry.device.value_or(home_));
     if ((*this)[source].strides != nullptr) {
       Entry ordered = (*this)[source];

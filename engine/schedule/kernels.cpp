@@ -40,7 +40,7 @@ class Former {
     requested_.assign(n, false);
     needed_.assign(n, false);
     copied_to_.assign(n, std::nullopt);
-    sorted_.assign(n, false);
+    alone_on_.assign(n, Op::Buffer);
     for (EntryId r : requested) requested_[static_cast<std::size_t>(r)] = true;
   }
 
@@ -60,7 +60,7 @@ class Former {
     if (placement_.places(v).empty() && !wanted && !needed_[static_cast<std::size_t>(v)]) return;
     const Write* write = g_.writes.of(v);
     if (write != nullptr && !writes_all(arena_[v])) return store_write(v, *write);
-    if (arena_[v].op == Op::Copy || graph::is_sort(arena_[v].op)) return store_closed(v, wanted);
+    if (arena_[v].op == Op::Copy || graph::runs_alone(arena_[v].op)) return store_closed(v, wanted);
     std::string reason;
     if (!g_.writes.staged_value.empty() && g_.writes.staged_value[static_cast<std::size_t>(v)])
       reason = "it is written over elements that it reads at other positions";
@@ -68,8 +68,9 @@ class Former {
       reason = "a gather reads it anywhere";
     else if (const auto to = copied_to_[static_cast<std::size_t>(v)]; to && arena_[v].op != Op::Buffer && !wanted)
       reason = "it is copied to " + to->str();
-    else if (sorted_[static_cast<std::size_t>(v)] && arena_[v].op != Op::Buffer && !wanted)
-      reason = "it is sorted";
+    else if (const Op op = alone_on_[static_cast<std::size_t>(v)];
+             op != Op::Buffer && arena_[v].op != Op::Buffer && !wanted)
+      reason = graph::is_sort(op) ? "it is sorted" : "it is scanned";
     else if (wanted && write != nullptr)
       reason = "it is written";
     else if (wanted)
@@ -183,12 +184,13 @@ class Former {
     placement_.sort(v);
   }
 
-  // A copy or a sort, whose kernel holds nothing else.
+  // A copy, a sort or a scan, whose kernel holds nothing else.
   void store_closed(EntryId v, bool wanted) {
     const Entry& e = arena_[v];
     const KernelId k = placement_.new_kernel(v, e.shape());
     const bool copy = e.op == Op::Copy;
-    (copy ? placement_.kernel(k).copy : placement_.kernel(k).sorts) = true;
+    Kernel& made = placement_.kernel(k);
+    (copy ? made.copy : graph::is_sort(e.op) ? made.sorts : made.scans) = true;
     g_.stored_by[static_cast<std::size_t>(v)] = k;
     for (std::size_t i = 0; i < placement_.places(v).size(); ++i)
       if (placement_.places(v)[i].instance < 0) placement_.load_at(v, i, k);
@@ -197,15 +199,16 @@ class Former {
     placement_.places(v).push_back(
         {k, kRootScope, all, placement_.add_instance(k, {v, Role::Alias, kRootScope, all, source, kRootScope, all})});
     placement_.sort(v);
-    const std::string reason = wanted ? "its value was asked for"
-                               : copy ? "it is read on " + e.device->str()
-                                      : "a sort is a kernel of its own";
+    const std::string reason = wanted                 ? "its value was asked for"
+                               : copy                 ? "it is read on " + e.device->str()
+                               : graph::is_sort(e.op) ? "a sort is a kernel of its own"
+                                                      : "a scan is a kernel of its own";
     placement_.kernel(k).outputs.push_back({v, kRootScope, all, reason});
     placement_.add_place(source, k, kRootScope, all);
     if (copy)
       copied_to_[static_cast<std::size_t>(source)] = *e.device;
     else
-      sorted_[static_cast<std::size_t>(source)] = true;
+      alone_on_[static_cast<std::size_t>(source)] = e.op;
   }
 
   const Arena& arena_;
@@ -220,7 +223,7 @@ class Former {
   Boundaries boundaries_;
   std::vector<bool> requested_;
   std::vector<std::optional<Device>> copied_to_;
-  std::vector<bool> sorted_;  // a sort reads it
+  std::vector<Op> alone_on_;  // the sort or scan that reads it; Buffer if none does
   std::vector<bool> needed_;  // to be in memory for a write of a part, though nothing reads it
 };
 

@@ -66,11 +66,13 @@ Tensor layer_norm(const Operand& x, const Axes& axes = -1, double eps = 1e-5);
 // sort and argsort give those of zeros_like(x).
 
 /// Running sum: element i is the sum of elements 0 to i, in the dtypes of sum. All elements after a NaN are NaN. The
-/// sums are formed by recursive doubling in blocks of 64, with about 6 additions per element, so rounding errors grow
-/// with the logarithm of n. The results are the same in every run.
+/// results are the same in every run and for any number of threads. On the CPU the axis is cut in runs of 128: the
+/// elements of a run are added one after the other, and each of these sums to the sum before the run, whose rounding
+/// error is kept beside it. So the error of a float does not grow with n, and sums of numbers that are not negative
+/// never fall. Other devices add by recursive doubling in blocks of 64.
 ///   cumsum(Tensor::of<int>({1, 2, 3}), 0);  // {1, 3, 6}
 Tensor cumsum(const Operand& x, std::int64_t axis);
-/// Running product; otherwise as cumsum.
+/// Running product; otherwise as cumsum, without the error beside it.
 Tensor cumprod(const Operand& x, std::int64_t axis);
 
 /// The elements in ascending or descending order, in the dtype of x. A NaN counts as larger than all numbers, so it

@@ -142,6 +142,49 @@ void flat_cumsum(benchmark::State& state) {
 }
 BENCHMARK(flat_cumsum)->Unit(benchmark::kMillisecond);
 
+// The rank of each chosen element: what a compaction begins with.
+void cumsum_of_a_mask(benchmark::State& state) {
+  Chosen c;
+  const Tensor mask = (Tensor::borrow(c.x, {kMany}) > 0).realize();
+  in_turns(
+      state, [&] { cumsum(mask, 0).realize(); },
+      [&] {
+        std::int64_t n = 0;
+        for (std::size_t k = 0; k < c.x.size(); ++k) c.found[k] = n += c.mask[k] ? 1 : 0;
+      });
+}
+BENCHMARK(cumsum_of_a_mask)->Unit(benchmark::kMillisecond);
+
+// Along the rows and down the columns of a matrix.
+void cumsum_of_a_matrix(benchmark::State& state) {
+  const std::int64_t rows = state.range(0), columns = kMany / rows;
+  const std::vector<float> x = random_floats(rows * columns);
+  std::vector<float> out(x.size());
+  const Tensor tensor = Tensor::borrow(x, {rows, columns});
+  const bool down = state.range(1) == 0;
+  in_turns(
+      state, [&] { cumsum(tensor, down ? 0 : 1).realize(); },
+      [&] {
+        for (std::int64_t i = 0; i < rows; ++i) {
+          const float* const from = x.data() + i * columns;
+          float* const to = out.data() + i * columns;
+          if (down) {
+            for (std::int64_t j = 0; j < columns; ++j) to[j] = i == 0 ? from[j] : to[j - columns] + from[j];
+          } else {
+            float sum = 0;
+            for (std::int64_t j = 0; j < columns; ++j) to[j] = sum += from[j];
+          }
+        }
+      });
+}
+BENCHMARK(cumsum_of_a_matrix)
+    ->ArgNames({"rows", "axis"})
+    ->Args({2000, 0})
+    ->Args({2000, 1})
+    ->Args({kMany / 3, 0})
+    ->Args({kMany / 3, 1})
+    ->Unit(benchmark::kMillisecond);
+
 // Row by row: the order in which a compiler makes vectors of columns.
 void multiply_all(const float* a, const float* b, float* out, std::int64_t batches, std::int64_t n) {
   for (std::int64_t m = 0; m < batches; ++m, a += n * n, b += n * n, out += n * n) {

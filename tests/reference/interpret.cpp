@@ -234,6 +234,26 @@ Numbers sorted(const Node& node, const Numbers& source) {
   return out;
 }
 
+// Each element is the reduction of the elements up to it, whatever the order.
+Numbers scanned(const Node& node, const Numbers& source) {
+  const auto axis = static_cast<std::size_t>(std::get<Ints>(node.arg)[0].value());
+  std::size_t inner = 1;
+  for (std::size_t d = axis + 1; d < node.shape.size(); ++d) inner *= static_cast<std::size_t>(extent(node.shape, d));
+  const auto n = static_cast<std::size_t>(extent(node.shape, axis));
+  Numbers out(source.size());
+  for (std::size_t first = 0; first < source.size(); first += n * inner) {
+    for (std::size_t i = 0; i < inner; ++i) {
+      Numbers before;
+      for (std::size_t k = 0; k < n; ++k) {
+        const std::size_t at = first + k * inner + i;
+        before.push_back(source[at]);
+        out[at] = reduce(node.op == Op::CumSum ? Op::Sum : Op::Prod, node.dtype, before);
+      }
+    }
+  }
+  return out;
+}
+
 Numbers evaluate(const Node& node, const Results& results) {
   if (node.realized()) return read_buffer(node, *node.buffer);
   const std::int64_t n = count(node.shape);
@@ -285,6 +305,8 @@ Numbers evaluate(const Node& node, const Results& results) {
       return results.at(node.sources[0].get());
     case graph::OpClass::Sort:
       return sorted(node, results.at(node.sources[0].get()));
+    case graph::OpClass::Scan:
+      return scanned(node, results.at(node.sources[0].get()));
     case graph::OpClass::Elementwise: {
       const DType operand = node.sources.back()->dtype;
       Numbers operands(node.sources.size());

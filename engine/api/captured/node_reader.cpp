@@ -43,7 +43,7 @@ struct PartsChecker {
       fits = scalar != nullptr ? scalar->dtype == p.dtype : ints != nullptr && ints->size() == 1;
     } else if (p.op == Op::Permute || p.op == Op::Flip || p.op == Op::Format || graph::is_reduce(p.op)) {
       fits = ints != nullptr;
-    } else if (graph::is_sort(p.op)) {
+    } else if (graph::runs_alone(p.op)) {
       fits = ints != nullptr && ints->size() == 1;
     } else if (p.op == Op::Shrink || p.op == Op::Pad) {
       fits = ranged;
@@ -116,6 +116,11 @@ struct PartsChecker {
         need(sources[0]->shape.size() == rank);
         axes(std::get<Ints>(p.arg), rank);
         break;
+      case OpClass::Scan: {
+        const SymInt axis = std::get<Ints>(p.arg)[0];
+        need(!axis.is_symbolic() && axis >= 0 && axis < rank);
+        [[fallthrough]];
+      }
       case OpClass::Sort:
         need(rank > 0);
         [[fallthrough]];
@@ -201,6 +206,12 @@ NodeReader::Parts NodeReader::parts() {
   return p;
 }
 
+void NodeReader::refuse(std::string_view what, Device device) const {
+  throw ArgumentError("load_function", fmt::format("\"{}\" holds a function that was captured on a device which {}, "
+                                                   "and {} does not; capture and save it there",
+                                                   base::escaped(reader_.bytes().path()), what, device.str()));
+}
+
 NodePtr NodeReader::build(Parts p, std::span<NodePtr> sources, Device device) {
   reader_.check(sources.size() == static_cast<std::size_t>(graph::row(p.op).arity),
                 "an op has too few or too many operands");
@@ -224,10 +235,9 @@ NodePtr NodeReader::build(Parts p, std::span<NodePtr> sources, Device device) {
   if ((p.marks & kHasLayout) != 0) fresh->found.set(std::move(p.layout));
   if ((p.marks & kHasStrides) != 0)
     fresh->axis_strides = std::make_shared<const graph::AxisStrides>(std::move(p.strides));
-  if (graph::is_sort(made->op) && !backend::backend_for(made->device).capabilities().sorts)
-    throw ArgumentError("load_function", fmt::format("\"{}\" holds a function that was captured on a device which "
-                                                     "sorts, and {} does not; capture and save it there",
-                                                     base::escaped(reader_.bytes().path()), made->device.str()));
+  const backend::Capabilities& can = backend::backend_for(made->device).capabilities();
+  if (graph::is_sort(made->op) && !can.sorts) refuse("sorts", made->device);
+  if (graph::is_scan(made->op) && !can.scans) refuse("sums along an axis in one kernel", made->device);
   return made;
 }
 

@@ -2,6 +2,7 @@
 #pragma once
 
 #include <span>
+#include <string_view>
 #include <vector>
 
 #include "api/captured/saved_reader.hpp"
@@ -37,6 +38,8 @@ class NodeReader {
   graph::Arg argument();
   graph::Scalar scalar();
   graph::AxisStrides axis_strides();
+  /// Throws ArgumentError: `device` does not do `what`, which the file's function needs.
+  [[noreturn]] void refuse(std::string_view what, Device device) const;
   graph::NodePtr build(Parts parts, std::span<graph::NodePtr> sources, Device device);
 
   SavedReader& reader_;

@@ -14,6 +14,7 @@
 #include "backend/eigen/products/windows_plan.hpp"
 #include "backend/eigen/tile/machine.hpp"
 #include "backend/eigen/tile/plan.hpp"
+#include "backend/eigen/tile/scan.hpp"
 #include "backend/eigen/tile/sort.hpp"
 #include "base/context.hpp"
 #include "base/debug.hpp"
@@ -66,6 +67,7 @@ EigenBackend::EigenBackend(const Options& options)
   capabilities_.threads = threads_.count();
   capabilities_.parts = kMostParts;
   capabilities_.sorts = true;
+  capabilities_.scans = true;
   capabilities_.description =
       "CPU, " + std::to_string(threads_.count()) + (threads_.count() == 1 ? " thread, " : " threads, ") + table_.name;
 }
@@ -266,6 +268,7 @@ PathFacts EigenBackend::paths(const codegen::LoopProgram& program) const {
 
 std::string EigenBackend::method(const codegen::LoopProgram& program) const {
   if (std::holds_alternative<codegen::Sort>(program.form)) return describe_sort(*make_sort_plan(program, table_));
+  if (std::holds_alternative<codegen::Scan>(program.form)) return describe_scan(*make_scan_plan(program, table_));
   if (std::holds_alternative<codegen::Parts>(program.form)) return describe_parts(program, table_);
   std::string text = describe_windows(program, table_);
   if (text.empty()) text = describe_contraction(program, table_);

@@ -1,4 +1,4 @@
-// Chooses how a program runs: sorted, as parts, over windows, as a product, or tile by tile.
+// Chooses how a program runs: sorted, scanned, as parts, over windows, as a product, or tile by tile.
 #include <algorithm>
 #include <memory>
 #include <variant>
@@ -8,6 +8,7 @@
 #include "backend/eigen/products/small_plan.hpp"
 #include "backend/eigen/products/windows_plan.hpp"
 #include "backend/eigen/tile/plan.hpp"
+#include "backend/eigen/tile/scan.hpp"
 #include "backend/eigen/tile/sort.hpp"
 
 namespace oriel::backend::eigen {
@@ -43,6 +44,15 @@ struct FormPlanner {
     plan->arguments = program.arguments.size();
     plan->points = program.sorting->rows;
     if (plan->points > 0) plan->path = KernelPath::Sort;
+    return plan;
+  }
+
+  std::shared_ptr<const Plan> operator()(const codegen::Scan&) const {
+    const std::shared_ptr<Plan> plan = begin();
+    plan->scanning = make_scan_plan(program, table);
+    plan->arguments = program.arguments.size();
+    plan->points = program.scanning->rows;
+    if (plan->points > 0) plan->path = KernelPath::Scan;
     return plan;
   }
 

@@ -10,6 +10,7 @@
 #include "backend/eigen/products/running_plan.hpp"
 #include "backend/eigen/products/small_plan.hpp"
 #include "backend/eigen/products/windows_plan.hpp"
+#include "backend/eigen/tile/scan.hpp"
 #include "backend/eigen/tile/sort.hpp"
 #include "backend/tile_cost.hpp"
 #include "codegen/join.hpp"
@@ -66,6 +67,9 @@ class Facts {
     if (plan_.sorting != nullptr) {
       const double sorted = sort_nanoseconds(*plan_.sorting);
       cost += add(plan_.path, {sorted, sorted});
+    } else if (plan_.scanning != nullptr) {
+      const double scanned = scan_nanoseconds(*plan_.scanning);
+      cost += add(plan_.path, {scanned, scanned});
     } else if (plan_.parts != nullptr) {
       cost += plan_.parts->running != nullptr ? running(*plan_.parts->running) : parts(*plan_.parts);
     } else {

@@ -38,6 +38,7 @@ class NullAllocator final : public mem::Allocator {
 NullBackend::NullBackend(std::uint16_t context)
     : device_{DeviceKind::null, 0, context}, allocator_(std::make_shared<NullAllocator>(device_)) {
   capabilities_.sorts = true;
+  capabilities_.scans = true;
   capabilities_.description = "computes nothing";
 }
 

@@ -155,6 +155,16 @@ Exported sorts(const TemporaryFolder& folder) {
                    sort(bytes), argsort(bytes, -1, true), sort(wide, 0), argsort(wide), sort(x * 2, 1) + 1});
 }
 
+/// Sums and products up to each element, along each axis, in runs.
+Exported scans(const TemporaryFolder& folder) {
+  const Tensor x = (wave({5, 300}, 0.9) * 5).realize();
+  const Tensor half = x.to(DType::float16).realize();
+  const Tensor bytes = (iota({3, 50, 20}) * 37 % 19).to(DType::uint8).realize();
+  return exported(folder, {.name = "scans"}, {x, half, bytes},
+                  {cumsum(x, 1), cumsum(x, 0), cumprod(x, 1), cumsum(half, 1), cumsum(bytes, 1), cumprod(bytes + 1, 2),
+                   cumsum(bytes > 3, 0), cumsum(x * 2, 1) + 1});
+}
+
 /// Numbers that the caller passes. Kernels that differ only in these are one kernel.
 Exported numbers(const TemporaryFolder& folder) {
   const Tensor x = wave({33}, 0.4);
@@ -323,7 +333,7 @@ TEST_CASE("an export builds by itself and gives the engine's bits") {
   const TemporaryFolder folder;
   Program program(folder);
   for (const auto make : {attention, rows, functions, products, small_products, picture, halves, integers, odds, writes,
-                          numbers, large, layouts, sorts, constants, lookup, stored, small})
+                          numbers, large, layouts, scans, sorts, constants, lookup, stored, small})
     program.add(make(folder));
   program.add_checks(kChecks);
   program.write();
@@ -389,7 +399,7 @@ TEST_CASE("tiles, rows and sums lie in scratch where they are asked to, and on t
     ~InScratch() { tiles_in_scratch = false; }
   } in_scratch;
   for (const auto make : {attention, products, small_products, picture, halves, integers, odds, writes, numbers, large,
-                          layouts, sorts, constants, stored, small, columns})
+                          layouts, scans, sorts, constants, stored, small, columns})
     program.add(make(folder));
   std::int64_t most = 0;
   for (const Exported& e : program.exports()) {

@@ -19,6 +19,7 @@ void fill_table(Table& table) {
   add_window_ops(table);
   add_integer_ops(table);
 #ifndef ORIEL_ISA_FEW  // else it is the lowest level's (table.cpp)
+  add_scan_ops(table);
   add_sort_ops(table);
 #endif
 }

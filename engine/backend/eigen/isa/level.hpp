@@ -30,6 +30,7 @@ void add_cast_ops(Table& table);
 void add_copy_ops(Table& table);
 void add_reduce_ops(Table& table);
 void add_product_ops(Table& table);
+void add_scan_ops(Table& table);
 void add_sort_ops(Table& table);
 void add_window_ops(Table& table);
 void fill_table(Table& table);

@@ -25,6 +25,7 @@ namespace oriel::backend::isa {
   namespace level {                  \
   void fill_table(Table& table);     \
   void fill_lanes(LaneTable& table); \
+  void add_scan_ops(Table& table);   \
   void add_sort_ops(Table& table);   \
   }
 ORIEL_DECLARE_LEVEL(baseline)
@@ -115,7 +116,8 @@ const Table& table(const char* level) {
   std::call_once(filled[chosen], [&] {
     all[chosen].fill(tables[chosen]);
 #ifdef ORIEL_ISA_FEW
-    // The profile small has the loops that sort once.
+    // The profile small has the loops that scan and sort once.
+    lowest::add_scan_ops(tables[chosen]);
     lowest::add_sort_ops(tables[chosen]);
 #endif
   });

@@ -19,6 +19,8 @@ inline constexpr std::int64_t kBlock = 1024;
 inline constexpr std::int64_t kLanes = 32;
 /// The number of lines in a tile that is sorted by columns is a multiple of this.
 inline constexpr std::int64_t kSortLines = 16;
+/// The columns that a scan takes side by side, so that their state stays in the first-level cache.
+inline constexpr std::int64_t kScanStrip = 512;
 
 /// dst[i] = f(a[i], b[i], c[i]) for i < n. n is a multiple of kPacket, dst is aligned to 64 bytes; dst may be one of
 /// the operands.
@@ -132,6 +134,32 @@ struct SortFns {
   void (*pairs)(void* keys, void* positions, std::int64_t lines) = nullptr;
 };
 
+constexpr int scan_index(graph::Op op) noexcept { return op == graph::Op::CumSum ? 0 : 1; }
+
+/// The elements along an axis that a scan works on: `lines` lines of `width` elements, `pitch` elements apart.
+struct ScanLines {
+  const void* x = nullptr;
+  void* out = nullptr;  // at the same places as x
+  std::int64_t pitch = 1;
+  std::int64_t width = 1;
+  std::int64_t lines = 0;
+  bool from_start = false;  // nothing comes before these lines
+};
+
+/// Scans over one dtype, in the fixed order (../tile/README.md). A state holds what each of `width` columns has
+/// combined so far: 3 * width elements.
+struct ScanFns {
+  void (*start)(void* state, std::int64_t width) = nullptr;
+  /// Scans lines that begin with a run, and leaves the state behind them.
+  void (*scan)(const ScanLines& lines, void* state) = nullptr;
+  /// Combines each run of the lines by itself, into a line of `width` elements of `out` for each run.
+  void (*totals)(const ScanLines& lines) = nullptr;
+  /// Takes a state over runs with these totals.
+  void (*advance)(void* state, const void* totals, std::int64_t width, std::int64_t runs) = nullptr;
+  /// Scans each of `rows` rows of `extent` elements by itself, several side by side.
+  void (*rows)(void* out, const void* x, std::int64_t rows, std::int64_t extent) = nullptr;
+};
+
 /// What one link of a chain computes from the value s so far and its operand x, or its operands x and y.
 enum class Link : std::uint8_t {
   Add,                  // s + x
@@ -220,6 +248,7 @@ struct Table {
   RowFn sum_of_products = nullptr;
   RowFn sum_of_squares = nullptr;
   SortFns sort;
+  ScanFns scan[2][kDTypeCount];          // CumSum and CumProd, by the dtype of the result
   ProductFns product[kDTypeCount] = {};  // register dtypes that multiply and add
   WindowFns window[kDTypeCount] = {};    // register dtypes that can be multiplied and added
 };

@@ -9,6 +9,7 @@
 #include "backend/eigen/products/product.hpp"
 #include "backend/eigen/products/small_products.hpp"
 #include "backend/eigen/products/windows.hpp"
+#include "backend/eigen/tile/scan.hpp"
 #include "backend/eigen/tile/sort.hpp"
 #include "backend/eigen/tile/worker.hpp"
 #include "oriel/error.hpp"
@@ -135,6 +136,8 @@ void run_plan(const Plan& plan, const Team& threads, std::span<void* const> argu
       return;
     case KernelPath::Sort:
       return run_sort(*plan.sorting, threads, arguments);
+    case KernelPath::Scan:
+      return run_scan(*plan.scanning, threads, arguments);
     case KernelPath::Rows:
     case KernelPath::Running:
       return run_parts(*plan.parts, threads, arguments, parameters, keeping);

@@ -124,6 +124,7 @@ struct ContractionPlan;
 struct PartsPlan;
 struct SmallPlan;
 struct WindowsPlan;
+struct ScanPlan;
 struct SortPlan;
 
 struct Plan final : Kernel {
@@ -133,6 +134,7 @@ struct Plan final : Kernel {
   std::shared_ptr<const PartsPlan> parts;              // null unless the program has several parts
   std::shared_ptr<const WindowsPlan> windows;          // null unless it runs as a reduction over windows
   std::shared_ptr<const SortPlan> sorting;             // null unless the program sorts
+  std::shared_ptr<const ScanPlan> scanning;            // null unless the program scans
   const isa::Table* table = nullptr;
   bool columns = false;
   bool streams = false;  // does a store bypass the caches?

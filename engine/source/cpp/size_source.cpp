@@ -12,26 +12,41 @@ using sym::Kind;
 
 std::string_view size_functions() {
   return R"(using Int = std::int64_t;
-__extension__ typedef __int128 Wide;
 
 /// A size, unless it does not fit an Int or a divisor is 0.
 struct Size {
   Int value;
   bool known;
 };
+/// 128 bits, in two's complement: not every target has such a type.
+struct Wide {
+  std::uint64_t low, high;
+};
+[[maybe_unused]] inline Wide widened(Int a) { return {static_cast<std::uint64_t>(a), a < 0 ? ~std::uint64_t{0} : 0}; }
+[[maybe_unused]] inline Wide plus(Wide a, Wide b) {
+  const std::uint64_t low = a.low + b.low;
+  return {low, a.high + b.high + (low < b.low ? 1 : 0)};
+}
+[[maybe_unused]] inline Wide times(Int a, Int b) {
+  constexpr std::uint64_t half = 0xffffffff;
+  const std::uint64_t x = static_cast<std::uint64_t>(a), y = static_cast<std::uint64_t>(b);
+  const std::uint64_t carried = (x >> 32) * (y & half) + ((x & half) * (y & half) >> 32);
+  const std::uint64_t middle = (x & half) * (y >> 32) + (carried & half);
+  const std::uint64_t high = (x >> 32) * (y >> 32) + (carried >> 32) + (middle >> 32);
+  return {x * y, high - (a < 0 ? y : 0) - (b < 0 ? x : 0)};
+}
 [[maybe_unused]] inline Size narrowed(Wide value, bool known) {
-  constexpr Int least = std::numeric_limits<Int>::min();
-  constexpr Int most = std::numeric_limits<Int>::max();
-  if (!known || value < least || value > most) return {0, false};
-  return {static_cast<Int>(value), true};
+  const Int low = static_cast<Int>(value.low);
+  if (!known || value.high != widened(low).high) return {0, false};
+  return {low, true};
 }
 /// constant + the sum of coefficients times sizes.
 [[maybe_unused]] inline Size sum(Int constant, const Int* coefficients, const Size* sizes, int n) {
-  Wide total = constant;
+  Wide total = widened(constant);
   bool known = true;
   for (int k = 0; k < n; ++k) {
     known = known && sizes[k].known;
-    total += static_cast<Wide>(coefficients[k]) * sizes[k].value;
+    total = plus(total, times(coefficients[k], sizes[k].value));
   }
   return narrowed(total, known);
 }
@@ -42,13 +57,13 @@ struct Size {
     if (known && sizes[k].value == 0) return {0, true};
   }
   Size result{1, known};
-  for (int k = 0; k < n; ++k) result = narrowed(static_cast<Wide>(result.value) * sizes[k].value, result.known);
+  for (int k = 0; k < n; ++k) result = narrowed(times(result.value, sizes[k].value), result.known);
   return result;
 }
 /// Rounded towards minus infinity, and the remainder with the divisor's sign.
 [[maybe_unused]] inline Size floor_div(Size a, Size b) {
   if (!a.known || !b.known || b.value == 0) return {0, false};
-  if (b.value == -1) return narrowed(-static_cast<Wide>(a.value), true);
+  if (b.value == -1) return narrowed(times(a.value, -1), true);
   const Int q = a.value / b.value;
   return {a.value % b.value != 0 && (a.value % b.value < 0) != (b.value < 0) ? q - 1 : q, true};
 }

@@ -17,7 +17,12 @@ std::vector<std::string> includes(const Snippets& snippets, bool placement) {
   std::vector<std::string> list;
   for (const std::string_view header : wanted) {
     if (header == "<Eigen/Core>") {
-      list.emplace_back("#ifndef EIGEN_NO_DEBUG\n#define EIGEN_NO_DEBUG\n#endif\n#include <Eigen/Core>\n\n");
+      // Newlib's int32_t is long on 32-bit Arm, which Eigen 3.4's packets do not take.
+      list.emplace_back(
+          "#ifndef EIGEN_NO_DEBUG\n#define EIGEN_NO_DEBUG\n#endif\n"
+          "#if defined(__arm__) && !defined(__linux__) && !defined(EIGEN_DONT_VECTORIZE)\n#define "
+          "EIGEN_DONT_VECTORIZE\n"
+          "#endif\n#include <Eigen/Core>\n\n");
     } else if (header == "<immintrin.h>") {
       list.emplace_back("#if defined(__F16C__)\n#include <immintrin.h>\n#endif\n");
     } else {

@@ -144,3 +144,14 @@ TEST_CASE("exports of symbolic sizes build and run on other targets") {
     }
   }
 }
+
+TEST_CASE("exports of symbolic sizes need no type of 128 bits, which 32-bit targets lack") {
+  const TemporaryFolder folder;
+  const auto f = function([](Tensor x) { return sum(x, 0) - max(x, 1, true); }, {.dynamic = Dynamic::yes});
+  static_cast<void>(f(whole({5, 5}, 3)));
+  static_cast<void>(f.export_cpp(folder.path(), {.name = "rows"}));
+  std::ifstream file(folder / "rows.cpp");
+  const std::string source{std::istreambuf_iterator<char>(file), {}};
+  CHECK(source.find("struct Wide") != std::string::npos);
+  CHECK(source.find("__int128") == std::string::npos);
+}

@@ -231,8 +231,7 @@ Tensor log_softmax(const Operand& x, const Axes& axes) {
   Reduced r("log_softmax", x, axes, true);
   r.compose();
   const NodePtr shifted = r.call.binary(Op::Sub, r.source, r.reduce(Op::ReduceMax, r.source));
-  NodePtr total = r.reduce(Op::Sum, r.call.unary(Op::Exp, shifted));
-  return r.finish_whole(r.call.binary(Op::Sub, shifted, r.call.unary(Op::Log, std::move(total))));
+  return r.finish_whole(r.call.binary(Op::Sub, shifted, log_of_powers(r, shifted)));
 }
 
 Tensor layer_norm(const Operand& x, const Axes& axes, double eps) {

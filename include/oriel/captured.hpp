@@ -87,11 +87,13 @@ struct DynamicSize {
   std::optional<std::int64_t> lo = {};  ///< the least size
   std::optional<std::int64_t> hi = {};  ///< the largest size
   std::int64_t multiple_of = 1;         ///< every size is a multiple of it
+  bool lenient = false;                 ///< a trace may fix the size to one value; it is then as if it were not marked
 };
 
 /// Makes the size of an axis a symbol in the next trace of a captured function that `x` is passed to, whatever
 /// FunctionOptions::dynamic says. A trace that fixes this size to one value is then an ArgumentError, which names the
-/// axis and the guard. Throws ShapeError for an axis out of range, ArgumentError for bounds that x itself breaks, and
+/// axis, the line of the mark, and the guard with its line; unless the mark is lenient (maybe_mark_dynamic of PyTorch
+/// 2). Throws ShapeError for an axis out of range, ArgumentError for bounds that x itself breaks, and
 /// for a view: a mark belongs to a tensor with memory of its own.
 ///   mark_dynamic(x, 0, {.name = "batch", .hi = 512});
 void mark_dynamic(const Tensor& x, std::int64_t axis, DynamicSize size = {}, Site site = Site::here());

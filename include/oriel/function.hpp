@@ -61,8 +61,10 @@ class BoundFunction;
 ///
 /// Counts that depend on data (nonzero, masked_select, unique), elements that are sizes (item) and sizes marked with
 /// mark_unbacked are symbols without a value while `f` is traced. A call runs the kernels before the count, finds the
-/// positions, and goes on; what both sides need is computed once. A condition on a count that is not the same for all
-/// counts is a DataDependentError; expect_true(n.size(0) <= 100) states one, which each call checks.
+/// positions, and goes on; what both sides need is computed once. Operations on what was chosen hold for every count, 0
+/// included, or state what they need of it (select(0, 4) needs 5 elements), which each call checks. A branch on a count
+/// that does not go the same way for all counts is a DataDependentError; expect_true(n.size(0) <= 100) states a
+/// condition.
 ///
 /// What would go stale is refused while `f` is traced, with the line that does it:
 ///   - using a tensor from outside that was not passed (a global, a static): ArgumentError; pass or bind it.

@@ -157,7 +157,7 @@ std::vector<api::SizeChoice> choose_sizes(const Captured& captured, const Captur
       if (mark.axis != names[k].axis) continue;
       symbolic = mark.kind != detail::Storage::SizeMark::Kind::fixed;
       if (mark.kind == detail::Storage::SizeMark::Kind::unbacked) choice.policy = SizePolicy::unbacked;
-      choice.marked = symbolic;
+      choice.marked = symbolic && !mark.size.lenient;
       choice.mark = mark.size;
       if (symbolic) choice.origin = mark.site;
     }

@@ -3,9 +3,11 @@
 #include <fmt/format.h>
 
 #include <algorithm>
+#include <optional>
 #include <utility>
 
 #include "api/call.hpp"
+#include "api/captured/verify.hpp"
 #include "base/context.hpp"
 #include "base/debug.hpp"
 #include "base/escape.hpp"
@@ -94,6 +96,7 @@ Shared<Captured> make_captured(FunctionOptions options, int& traces, Site site) 
 bool in_trace() noexcept { return runtime::tracing(); }
 
 bool run_captured(const Captured& captured, const CapturedArguments& arguments, CapturedResults& results) {
+  if (captured.due_for_verification()) return false;  // capture() has the callable
   Facts facts;
   CapturedInputs inputs;
   api::gather(arguments, inputs, facts);
@@ -236,7 +239,13 @@ bool capture(Captured& captured, const CapturedArguments& arguments, const Trace
     say_entry(context, captured, *fresh);
     entry = captured.add(fresh, facts);
   }
+  std::optional<api::Expected> expected;
+  if (captured.options.verify != 0) expected.emplace(captured, arguments, inputs, facts, tracer);
   entry->run(inputs, facts, arguments, results);
+  if (expected) {
+    captured.verified.fetch_add(1, std::memory_order_relaxed);
+    expected->compare(arguments, results);
+  }
   return true;
 }
 

@@ -57,6 +57,22 @@ TEST_CASE("a size that was seen is not scheduled again, a new one is not traced"
   CHECK(f.counts().hits == 2);
 }
 
+TEST_CASE("sizes that were different in an earlier call are not taken for one where they are equal") {
+  const auto product = [](Tensor x, Tensor y) { return matmul(x, y); };
+  const auto f = function(product, with(Dynamic::yes));
+  same(f, product, 1, numbers({3, 3}), numbers({3, 7}));
+  same(f, product, 2, numbers({5, 7}), numbers({7, 7}));
+  same(f, product, 2, numbers({2, 7}), numbers({7, 5}));
+  CHECK(f.entries()[1].symbols.size() == 3);
+  // Those that were always equal still share a symbol.
+  const auto scaled = function(twice, with(Dynamic::yes));
+  same(scaled, twice, 1, numbers({3, 3, 3, 5}));
+  same(scaled, twice, 2, numbers({4, 4, 5, 5}));
+  CHECK(scaled.entries()[1].symbols.size() == 3);
+  same(scaled, twice, 2, numbers({7, 7, 8, 9}));
+  same(scaled, twice, 3, numbers({7, 8, 8, 9}));
+}
+
 TEST_CASE("the sizes that changed become symbols, the others stay") {
   const auto f = function(twice, with(Dynamic::automatic));
   same(f, twice, 1, numbers({2, 3}));

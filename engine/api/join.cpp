@@ -114,9 +114,9 @@ NodePtr rolled_in_parts(const Call& call, const NodePtr& node, std::size_t d, Sy
 
 NodePtr rolled(const Call& call, NodePtr node, std::size_t d, SymInt shift) {
   const SymInt n = node->shape[d];
+  if (sym::known(n == 0).value_or(false)) return node;
   if (sym::depends_on_data(n) || sym::depends_on_data(shift)) return rolled_by_position(call, node, d, shift);
   if (n.is_symbolic() || shift.is_symbolic()) return rolled_in_parts(call, node, d, shift);
-  if (n == 0) return node;
   if (shift % n == 0) return in_format(call, std::move(node), MemoryFormat::contiguous);
   // Two copies in a row, and a window of n elements that begins at the first element of the result.
   const SymInt start = n - shift % n;

@@ -146,6 +146,24 @@ TEST_CASE("exports of open sizes refuse sizes that break a guard, and say which"
   CHECK(program.run(number, odd).scratch == 0);
 }
 
+TEST_CASE("steps of an axis are exported for open sizes, with the question whether they lie densely") {
+  const TemporaryFolder folder;
+  OpenProgram program(folder);
+  const auto pairs = function(
+      [](Tensor x) {
+        return x.slice({{.step = 2}}) + x.slice({{1, {}, 2}});
+      },
+      {.dynamic = Dynamic::yes, .names = {"x"}});
+  pairs(ramp({8, 3}, 0.5));
+  pairs(ramp({12, 5}, 0.5));
+  const std::size_t number = program.add("pairs", pairs.export_cpp(folder.path(), {.name = "pairs"}));
+  const Tensor x = ramp({20, 7}, 0.5), y = ramp({6, 4}, 0.25);
+  const std::size_t long_run = program.add_run(number, {20, 7}, {x}), short_run = program.add_run(number, {6, 4}, {y});
+  program.build_and_run("g++", "-std=c++17");
+  program.check(number, long_run, {pairs(x)});
+  program.check(number, short_run, {pairs(y)});
+}
+
 TEST_CASE("a refusal that another plan would lift names the sizes to serve") {
   const TemporaryFolder folder;
   OpenProgram program(folder);

@@ -258,7 +258,9 @@ NodePtr Call::pad(const NodePtr& x, const Ranges& before_after, const graph::Sca
 }
 
 NodePtr Call::laid_out(NodePtr x, const graph::Node& like) const {
-  if (like.layout_class == graph::LayoutClass::RowMajor)
+  // Of sizes that depend on data, only the order of the axes is known.
+  const bool ordered = like.layout_class == graph::LayoutClass::Ordered && sym::depends_on_data(numel(like.shape));
+  if (like.layout_class == graph::LayoutClass::RowMajor || ordered)
     return graph::format(std::move(x), MemoryFormat::contiguous, origin_);
   return graph::format(std::move(x), Access::layout(like).preserved().strides, origin_);
 }

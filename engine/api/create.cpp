@@ -7,6 +7,7 @@
 #include "api/call.hpp"
 #include "oriel/error.hpp"
 #include "oriel/movement.hpp"
+#include "sym/decide.hpp"
 
 namespace oriel {
 
@@ -147,7 +148,8 @@ Tensor linspace(const Operand& start, const Operand& stop, SymInt count, DType d
   const Call call("linspace", start);
   const double first = finite(call, start, "start");
   const double last = finite(call, stop, "stop");
-  if (count < 0) throw ArgumentError("linspace", fmt::format("count is {}; give a number >= 0", to_string(count)));
+  if (!sym::state_size(count, "linspace") && count < 0)
+    throw ArgumentError("linspace", fmt::format("count is {}; give a number >= 0", to_string(count)));
   if (dtype == DType::bool_) throw DTypeError("linspace", "takes integers and floats, not bool");
   if (!std::isfinite(last - first)) {
     throw ArgumentError("linspace", fmt::format("{} and {} are further apart than float64 reaches", first, last));
@@ -159,16 +161,16 @@ Tensor linspace(const Operand& start, const Operand& stop, SymInt count, DType d
   const auto size = [&](DType of, SymInt n) { return graph::size_constant(n, of, shape, device, call.origin()); };
   const auto position = [&](SymInt n) { return size(DType::int64, n); };
   NodePtr step = graph::constant(Scalar::of_float(DType::float64, last - first), shape, device, call.origin());
-  if (count > 1) {
-    // A plain count gives a plain step, a symbolic one a division of the same bits.
-    step = count.is_symbolic() ? call.binary(Op::Div, std::move(step), size(DType::float64, count - 1))
-                               : call.like(step, (last - first) / static_cast<double>(count.value() - 1));
-  }
+  // A plain count gives a plain step, a symbolic one a division of the same bits.
+  if (count.is_symbolic())
+    step = call.binary(Op::Div, std::move(step), size(DType::float64, sym_max(count - 1, 1)));
+  else if (count > 1)
+    step = call.like(step, (last - first) / static_cast<double>(count.value() - 1));
   NodePtr up = call.binary(Op::Mul, call.cast(i, DType::float64), step);
   NodePtr down = call.binary(Op::Mul, call.cast(call.binary(Op::Sub, position(count - 1), i), DType::float64), step);
   NodePtr from_start = call.binary(Op::Add, std::move(up), first);
   NodePtr from_stop = call.binary(Op::Sub, call.like(down, last), down);
-  NodePtr near_start = call.binary(Op::Lt, i, position(count == 1 ? SymInt(1) : count / 2));
+  NodePtr near_start = call.binary(Op::Lt, i, position(sym_max(count / 2, 1)));
   return Access::tensor(
       call.cast(call.where(std::move(near_start), std::move(from_start), std::move(from_stop)), dtype));
 }

@@ -6,6 +6,7 @@
 
 #include "api/call.hpp"
 #include "oriel/error.hpp"
+#include "oriel/ops.hpp"
 #include "sym/decide.hpp"
 
 namespace oriel {
@@ -28,7 +29,7 @@ Tensor repeat(const Operand& x, const Ints& counts) {
   Shape grown;
   Shape joined;
   for (std::size_t d = 0; d < shape.size(); ++d) {
-    if (!sym::state_size(counts[d]) && counts[d] < 0)
+    if (!sym::state_size(counts[d], "repeat") && counts[d] < 0)
       throw ShapeError("repeat", fmt::format("counts {} must be >= 0", to_string(counts)));
     SymInt extent;
     try {
@@ -37,7 +38,7 @@ Tensor repeat(const Operand& x, const Ints& counts) {
       throw OverflowError(
           "repeat", fmt::format("{} times axis {} of {} passes 2^63-1", to_string(counts[d]), d, to_string(shape)));
     }
-    if (counts[d] != 1) {
+    if (!sym::or_false(counts[d] == 1)) {
       apart.push_back(1);
       grown.push_back(counts[d]);
     }
@@ -57,6 +58,9 @@ MemoryFormat common_format(std::span<const NodePtr> pieces) {
   std::optional<MemoryFormat> common;
   for (const NodePtr& piece : pieces) {
     if (piece->layout_class == graph::LayoutClass::RowMajor) return MemoryFormat::contiguous;
+    // Other ranks have one format, and that of a size which depends on data is unknown.
+    const std::size_t rank = piece->shape.size();
+    if ((rank != 4 && rank != 5) || sym::depends_on_data(numel(piece->shape))) return MemoryFormat::contiguous;
     const MemoryFormat format = Access::layout(*piece).suggest_memory_format();
     if (common.value_or(format) != format) return MemoryFormat::contiguous;
     common = format;
@@ -80,9 +84,39 @@ MemoryFormat rolled_format(const Call& call, const NodePtr& x, std::size_t d, Sy
   return common_format(parts);
 }
 
+NodePtr chosen(const Call& call, std::span<const NodePtr> nodes, std::size_t axis);
+
+/// For sizes that depend on data: by the position from which each element comes. It has a value for every size of an
+/// axis with elements, and no decision rests on it.
+NodePtr rolled_by_position(const Call& call, const NodePtr& node, std::size_t d, SymInt shift) {
+  const SymInt n = node->shape[d];
+  const Tensor place = Access::tensor(graph::iota({n}, node->device, call.origin()));
+  return Access::node(
+      take(Access::tensor(node), remainder(place - shift, n), static_cast<std::int64_t>(d), Bounds::zero));
+}
+
+/// For other symbolic sizes: the last elements of the axis, and behind them the others. The parts are masked views of
+/// one plan for all sizes.
+NodePtr rolled_in_parts(const Call& call, const NodePtr& node, std::size_t d, SymInt shift) {
+  const SymInt n = node->shape[d];
+  // Mostly the distance is shorter than the axis, and then the parts need no remainder.
+  const bool back = shift < 0;
+  const SymInt distance = back ? -shift : shift;
+  const SymInt moved = distance < n ? distance : distance % n;
+  const SymInt cut = back ? moved : n - moved;
+  Ranges front = whole(node->shape);
+  Ranges rest = front;
+  front[d] = {cut, n};
+  rest[d] = {0, cut};
+  const NodePtr parts[] = {call.shrink(node, front), call.shrink(node, rest)};
+  return in_format(call, chosen(call, parts, d), common_format(parts));
+}
+
 NodePtr rolled(const Call& call, NodePtr node, std::size_t d, SymInt shift) {
   const SymInt n = node->shape[d];
-  if (n == 0) return node;
+  if (sym::known(n == 0).value_or(false)) return node;
+  if (sym::depends_on_data(n) || sym::depends_on_data(shift)) return rolled_by_position(call, node, d, shift);
+  if (n.is_symbolic() || shift.is_symbolic()) return rolled_in_parts(call, node, d, shift);
   if (shift % n == 0) return in_format(call, std::move(node), MemoryFormat::contiguous);
   // Two copies in a row, and a window of n elements that begins at the first element of the result.
   const SymInt start = n - shift % n;
@@ -148,16 +182,16 @@ NodePtr chosen(const Call& call, std::span<const NodePtr> nodes, std::size_t axi
   SymInt before = 0;
   for (const NodePtr& node : nodes) {
     const SymInt extent = node->shape[axis];
-    if (extent == 0 && total != 0) continue;
+    // One whose size depends on data is joined, though it may turn out to be empty.
+    if (sym::or_false(extent == 0)) continue;
     Ranges around(node->shape.size(), Range{0, 0});
     around[axis] = {before, total - before - extent};
     NodePtr placed = graph::pad(node, around, call.origin());
     out = out ? call.where(call.inside(node->shape, node->device, around), std::move(placed), std::move(out))
               : std::move(placed);
     before += extent;
-    if (total == 0) break;
   }
-  return out;
+  return out ? out : nodes[0];
 }
 
 // Every element of the result evaluates the whole chain. Many pieces are therefore joined in groups, and the groups
@@ -187,7 +221,8 @@ Tensor concat(std::span<const Tensor> tensors, std::int64_t axis, Site site) {
   for (const Tensor& t : tensors) {
     dtype = promote(dtype, t.dtype());
     bool fits = t.rank() == first.size();
-    for (std::size_t k = 0; fits && k < first.size(); ++k) fits = k == d || t.shape()[k] == first[k];
+    for (std::size_t k = 0; fits && k < first.size(); ++k)
+      fits = k == d || sym::required(t.shape()[k] == first[k], "concat");
     if (!fits) {
       throw ShapeError("concat", fmt::format("{} and {} differ beside axis {}; the other extents must agree",
                                              to_string(first), to_string(t.shape()), d));
@@ -211,7 +246,9 @@ Tensor stack(std::span<const Tensor> tensors, std::int64_t axis, Site site) {
   DType dtype = tensors[0].dtype();
   for (const Tensor& t : tensors) {
     dtype = promote(dtype, t.dtype());
-    if (t.shape() != first) {
+    bool fits = t.rank() == first.size();
+    for (std::size_t k = 0; fits && k < first.size(); ++k) fits = sym::required(t.shape()[k] == first[k], "stack");
+    if (!fits) {
       throw ShapeError("stack",
                        fmt::format("shapes {} and {} differ; they must agree", to_string(first), to_string(t.shape())));
     }

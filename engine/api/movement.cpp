@@ -54,11 +54,11 @@ Shape filled_in(const Call& call, const Shape& from, const Shape& shape) {
   if (!open) return out;
   const SymInt have = numel(from);
   const SymInt rest = numel(others, std::string(call.operation()).c_str());
-  if (rest == 0) {
+  if (!sym::required(rest != 0, call.operation())) {
     throw ShapeError(call.operation(),
                      fmt::format("-1 in {} is ambiguous beside an extent of 0; name every extent", to_string(shape)));
   }
-  if (have % rest != 0) {
+  if (!sym::required(have % rest == 0, call.operation())) {
     throw ShapeError(call.operation(),
                      fmt::format("the {} elements of {} do not divide by the {} of {}", to_string(have),
                                  to_string(from), to_string(rest), to_string(shape)));
@@ -69,8 +69,8 @@ Shape filled_in(const Call& call, const Shape& from, const Shape& shape) {
 
 // As in PyTorch, a reshape to the same shape recomputes the strides of axes of extent 1.
 NodePtr reshaped(const Call& call, NodePtr x, const Shape& shape) {
-  const bool anew = graph::known_same(x->shape, shape) && x->layout_class != graph::LayoutClass::RowMajor &&
-                    std::find(shape.begin(), shape.end(), SymInt(1)) != shape.end();
+  const bool anew = x->layout_class != graph::LayoutClass::RowMajor && graph::known_same(x->shape, shape) &&
+                    std::ranges::any_of(shape, [](SymInt n) -> bool { return sym::or_false(n == 1); });
   return anew ? graph::restepped(std::move(x), {}, call.origin()) : call.reshape(std::move(x), shape);
 }
 
@@ -127,7 +127,8 @@ Tensor squeeze(const Operand& x, const Axes& axes) {
     Ints gone;
     for (const SymInt axis : call.axes(axes, node->shape.size())) {
       const SymInt extent = node->shape[static_cast<std::size_t>(axis.value())];
-      if (extent == 1) {
+      // Without a list the rank of the result would depend on data, which is an error.
+      if (axes.list() ? sym::required(extent == 1, "squeeze") : static_cast<bool>(extent == 1)) {
         gone.push_back(axis);
       } else if (axes.list()) {
         throw ShapeError("squeeze", fmt::format("axis {} of {} has extent {}; only axes of extent 1 can go",

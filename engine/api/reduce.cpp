@@ -8,6 +8,7 @@
 
 #include "api/call.hpp"
 #include "oriel/error.hpp"
+#include "sym/decide.hpp"
 #include "view/layouts/iterate.hpp"
 
 namespace oriel {
@@ -96,7 +97,7 @@ Tensor arg_extreme(Op op, std::string_view name, const Operand& x, const Axes& a
   for (const SymInt axis : r.axes)
     positions[static_cast<std::size_t>(axis.value())] = shape[static_cast<std::size_t>(axis.value())];
   const NodePtr best = r.reduce(op, r.source);
-  if (numel(best->shape) != 0 && numel(shape) == 0) {
+  if (!sym::required((numel(best->shape) == 0) | (numel(shape) != 0), name)) {
     throw ShapeError(name, fmt::format("axes {} of {} have no elements, so there is no position to return",
                                        to_string(r.axes), to_string(shape)));
   }
@@ -177,7 +178,7 @@ Tensor norm(const Operand& x, double p, const Axes& axes, bool keepdim) {
       for (const SymInt axis : r.axes) kept[static_cast<std::size_t>(axis.value())] = 1;
       return numel(kept);
     }();
-    if (results != 0 && r.call.count(r.source->shape, r.axes) == 0) {
+    if (!sym::required((results == 0) | (r.call.count(r.source->shape, r.axes) != 0), "norm")) {
       throw ShapeError("norm", fmt::format("p is {} and axes {} of {} hold no element; give a p >= 0 that is finite", p,
                                            to_string(r.axes), to_string(r.source->shape)));
     }
@@ -231,8 +232,7 @@ Tensor log_softmax(const Operand& x, const Axes& axes) {
   Reduced r("log_softmax", x, axes, true);
   r.compose();
   const NodePtr shifted = r.call.binary(Op::Sub, r.source, r.reduce(Op::ReduceMax, r.source));
-  NodePtr total = r.reduce(Op::Sum, r.call.unary(Op::Exp, shifted));
-  return r.finish_whole(r.call.binary(Op::Sub, shifted, r.call.unary(Op::Log, std::move(total))));
+  return r.finish_whole(r.call.binary(Op::Sub, shifted, log_of_powers(r, shifted)));
 }
 
 Tensor layer_norm(const Operand& x, const Axes& axes, double eps) {
@@ -276,7 +276,7 @@ Tensor matmul(const Operand& a, const Operand& b) {
   const bool column = y->shape.size() == 1;
   const SymInt k = x->shape.back();
   const SymInt other = column ? y->shape[0] : y->shape[y->shape.size() - 2];
-  if (k != other) {
+  if (!sym::required(k == other, "matmul")) {
     throw ShapeError("matmul",
                      fmt::format("{}: the inner extents {} and {} differ", shapes(), to_string(k), to_string(other)));
   }

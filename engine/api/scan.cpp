@@ -1,10 +1,14 @@
 // Running sums and products. A device without scans computes them by recursive doubling, so that no element of the
 // result depends on its neighbour.
+#include <fmt/format.h>
+
 #include <algorithm>
 
 #include "api/call.hpp"
 #include "backend/backend.hpp"
+#include "oriel/error.hpp"
 #include "oriel/reduce.hpp"
+#include "sym/decide.hpp"
 
 namespace oriel {
 
@@ -43,11 +47,35 @@ struct Scan {
     return x;
   }
 
+  // The same for a size that depends on data. As many levels of blocks as the largest size needs: those that it turns
+  // out not to need scan a block without elements, which each level has.
+  NodePtr data_dependent(NodePtr x, std::size_t axis) const {
+    constexpr int kMostLevels = 6;  // 2^36 elements
+    const SymInt n = x->shape[axis];
+    std::int64_t most = kBlock;
+    int levels = 1;
+    for (; levels < kMostLevels && !sym::known(n <= most).value_or(false); ++levels) most *= kBlock;
+    if (!sym::required(n <= most, call.operation()))
+      throw OverflowError(call.operation(), fmt::format("an axis of {} elements; at most {} of a size that depends on "
+                                                        "data are scanned",
+                                                        to_string(n), most));
+    return levelled(std::move(x), axis, levels);
+  }
+
+  NodePtr levelled(NodePtr x, std::size_t axis, int levels) const {
+    const Shape shape = x->shape;
+    const SymInt n = shape[axis];
+    if (levels == 1) return call.shrink(doubling(pad(std::move(x), axis, 0, kBlock - n), axis), whole(shape));
+    return in_blocks(std::move(x), axis, sym_max((n + (kBlock - 1)) / kBlock, 1),
+                     [&](NodePtr totals) { return levelled(std::move(totals), axis, levels - 1); });
+  }
+
   // Scans each block, then combines it with the scan of the totals of the blocks before it. A symbolic size takes one
   // guard for each level of blocks: it is padded to whole blocks even if it has only one. Then a prefix of zeros that
   // are all negative may get a sum of positive zero.
   NodePtr along(NodePtr x, std::size_t axis) const {
     const SymInt n = x->shape[axis];
+    if (sym::depends_on_data(n)) return data_dependent(std::move(x), axis);
     const bool symbolic = n.is_symbolic();
     if (!symbolic && n <= 1) return x;
     const Shape shape = x->shape;
@@ -55,7 +83,14 @@ struct Scan {
       if (!symbolic) return doubling(std::move(x), axis);
       return call.shrink(doubling(pad(std::move(x), axis, 0, kBlock - n), axis), whole(shape));
     }
-    const SymInt blocks = (n - 1) / kBlock + 1;
+    return in_blocks(std::move(x), axis, (n - 1) / kBlock + 1,
+                     [&](NodePtr totals) { return along(std::move(totals), axis); });
+  }
+
+  template <class ScanTotals>
+  NodePtr in_blocks(NodePtr x, std::size_t axis, SymInt blocks, const ScanTotals& scan_totals) const {
+    const Shape shape = x->shape;
+    const SymInt n = shape[axis];
     x = pad(std::move(x), axis, 0, blocks * kBlock - n);
     Shape split = shape;
     split[axis] = blocks;
@@ -64,7 +99,7 @@ struct Scan {
     Ranges ends = whole(split);
     ends[axis] = {0, blocks - 1};
     ends[axis + 1] = {kBlock - 1, kBlock};
-    NodePtr totals = along(call.shrink(inner, ends), axis);
+    NodePtr totals = scan_totals(call.shrink(inner, ends));
     NodePtr out = call.binary(join, pad(std::move(totals), axis, 1, 0), inner);
     Shape joined = shape;
     joined[axis] = blocks * kBlock;
@@ -89,7 +124,7 @@ Tensor running(Op op, std::string_view name, const Operand& x, std::int64_t axis
   }
   const Scan scan{call, op, Scalar::of_int(sums, op == Op::Mul ? 1 : 0)};
   node = call.cast(std::move(node), sums);
-  if (rank != 0 && numel(node->shape) != 0) node = scan.along(std::move(node), d);
+  if (rank != 0 && !sym::or_false(numel(node->shape) == 0)) node = scan.along(std::move(node), d);
   node = call.cast(std::move(node), is_floating(dtype) ? dtype : sums);
   return Access::tensor(graph::format(std::move(node), MemoryFormat::contiguous, call.origin()));
 }

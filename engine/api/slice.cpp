@@ -33,6 +33,15 @@ struct Steps {
   std::int64_t step;
 };
 
+// The end of a slice for every size. Each part is left out where it is known not to matter.
+SymInt data_dependent_bound(SymInt at, SymInt n, SymInt lowest, SymInt highest) {
+  const std::optional<bool> negative = sym::known(at < 0);
+  const SymInt from_start = sym_min(at, highest), from_end = sym_max(at + n, lowest);
+  if (!negative) return sym_select(at < 0, from_end, from_start);
+  if (*negative) return sym::known(at + n >= lowest).value_or(false) ? at + n : from_end;
+  return sym::known(at <= highest).value_or(false) ? at : from_start;
+}
+
 // Python's slice.indices. Counts with the distance minus one, so that no sum can overflow.
 Steps resolve(const Slice& slice, SymInt n) {
   const bool back = slice.step < 0;
@@ -40,6 +49,7 @@ Steps resolve(const Slice& slice, SymInt n) {
   const SymInt highest = back ? n - 1 : n;
   const auto bound = [&](SliceEnd at, SymInt fallback) -> SymInt {
     if (!at) return fallback;
+    if (sym::depends_on_data(*at) || sym::depends_on_data(n)) return data_dependent_bound(*at, n, lowest, highest);
     if (*at < 0) return *at + n < lowest ? lowest : *at + n;
     return *at > highest ? highest : *at;
   };
@@ -49,6 +59,13 @@ Steps resolve(const Slice& slice, SymInt n) {
   // A count that is 0 or more is right as it is, also where it depends on data.
   if (slice.step == 1 && distance.is_symbolic() && sym::known(distance >= 0).value_or(false))
     return {start, distance, 1};
+  if (sym::depends_on_data(distance)) {
+    const SymInt count = sym_max(0, distance);
+    if (slice.step == 1) return {start, count, 1};
+    // A longer step than every size has one element, as this one has.
+    const std::int64_t step = std::max(slice.step, -std::numeric_limits<std::int64_t>::max());
+    return {start, (count + (std::abs(step) - 1)) / std::abs(step), step};
+  }
   if (distance <= 0) return {0, 0, 1};
   if (slice.step == 1) return {start, distance, 1};
   if (distance.is_symbolic() && slice.step != std::numeric_limits<std::int64_t>::min()) {
@@ -76,14 +93,16 @@ NodePtr slice_axis(const Call& call, NodePtr x, std::size_t axis, Steps s, std::
     s = {n - 1 - s.first, s.count, -s.step};
   }
   Ranges ranges = whole(shape);
-  if (s.step == 1 || s.count == 0) {
+  if (s.step == 1 || sym::or_false(s.count == 0)) {
     ranges[axis] = {s.first, s.first + s.count};
     x = call.shrink(std::move(x), ranges);
-    return asked > 1 && s.count == 1 ? graph::restepped(std::move(x), strides_by(rank, axis, asked), call.origin()) : x;
+    return asked > 1 && sym::or_false(s.count == 1)
+               ? graph::restepped(std::move(x), strides_by(rank, axis, asked), call.origin())
+               : x;
   }
   // count > 1, so step < n and count * step < 2 * n, which only repeated axes of more than 2^62 elements exceed.
   const bool fits = s.count.is_symbolic() || s.count <= std::numeric_limits<std::int64_t>::max() / s.step;
-  if (const SymInt reach = fits ? s.count * s.step : SymInt(0); fits && reach <= n - s.first) {
+  if (const SymInt reach = fits ? s.count * s.step : SymInt(0); fits && sym::or_false(reach <= n - s.first)) {
     ranges[axis] = {s.first, s.first + reach};
     x = call.shrink(std::move(x), ranges);
     Shape split = shape;
@@ -105,9 +124,13 @@ NodePtr slice_axis(const Call& call, NodePtr x, std::size_t axis, Steps s, std::
   view.offset = strides[axis] * s.first;
   view.strides = strides;
   view.strides[axis] = strides[axis] * s.step;
-  if (numel(shape) == 0) view.offset = 0;
+  if (sym::or_false(numel(shape) == 0)) view.offset = 0;
   const NodePtr source = x;
-  return stepped(graph::raw_view(std::move(x), view, call.origin()), source, s.step);
+  // The ends of a slice lie inside for every size, so that nothing need be asked of one that depends on data.
+  const bool asks = !sym::depends_on_data(s.count) && !sym::depends_on_data(numel(shape));
+  NodePtr moved =
+      asks ? graph::raw_view(std::move(x), view, call.origin()) : graph::view_inside(std::move(x), view, call.origin());
+  return stepped(std::move(moved), source, s.step);
 }
 
 }  // namespace
@@ -137,8 +160,10 @@ Tensor select(const Operand& x, std::int64_t axis, SymInt position) {
   return call.view(x, [=](NodePtr node) {
     const std::size_t d = call.axis(axis, node->shape.size());
     const SymInt n = node->shape[d];
-    const SymInt at = position < 0 ? position + n : position;
-    if (at < 0 || at >= n) {
+    const SymInt at = sym::depends_on_data(position) ? sym_select(position < 0, position + n, position)
+                      : position < 0                 ? position + n
+                                                     : position;
+    if (!sym::required(at >= 0, "select") || !sym::required(at < n, "select")) {
       throw ShapeError("select", fmt::format("position {} on axis {} of {}; give one of {} to {}", to_string(position),
                                              d, to_string(node->shape), to_string(-n), to_string(n - 1)));
     }
@@ -174,13 +199,17 @@ Tensor diagonal(const Operand& x, std::int64_t offset, std::int64_t a, std::int6
     }
     view.shape.push_back(length);
     view.strides.push_back(strides[row] + strides[column]);
-    if (numel(view.shape) != 0) view.offset = down * strides[row] + right * strides[column];
+    // Where an extent depends on data, the view may have no elements, and then its offset does not matter.
+    const bool asks = !sym::depends_on_data(numel(shape));
+    if (!asks || numel(view.shape) != 0) view.offset = down * strides[row] + right * strides[column];
     graph::AxisStrides kept;
     for (std::size_t d = 0; d < shape.size(); ++d)
       if (d != row && d != column) kept.push_back({0, {{d, 1}}});
     kept.push_back({0, {{row, 1}, {column, 1}}});
     const NodePtr source = node;
-    return graph::restrided(graph::raw_view(std::move(node), view, call.origin()), source, std::move(kept));
+    NodePtr moved = asks ? graph::raw_view(std::move(node), view, call.origin())
+                         : graph::view_inside(std::move(node), view, call.origin());
+    return graph::restrided(std::move(moved), source, std::move(kept));
   });
 }
 
@@ -189,7 +218,7 @@ Tensor unfold(const Operand& x, std::int64_t axis, std::int64_t size, std::int64
   return call.view(x, [=](NodePtr node) {
     const Shape shape = node->shape;
     const std::size_t d = call.axis(axis, shape.size());
-    if (size < 1 || size > shape[d] || step < 1) {
+    if (size < 1 || !sym::required(shape[d] >= size, "unfold") || step < 1) {
       throw ShapeError("unfold",
                        fmt::format("size {} and step {} on axis {} of {}; give a size in [1, {}] and a step >= 1", size,
                                    step, d, to_string(shape), to_string(shape[d])));
@@ -200,13 +229,17 @@ Tensor unfold(const Operand& x, std::int64_t axis, std::int64_t size, std::int64
     view.strides = strides;
     const SymInt windows = (shape[d] - size) / step + 1;
     view.shape[d] = windows;
-    view.strides[d] = windows > 1 ? strides[d] * step : SymInt(0);
+    const bool asks = !sym::depends_on_data(numel(shape));
+    const bool one = sym::or_false(windows <= 1);
+    view.strides[d] = one ? SymInt(0) : strides[d] * step;
     view.shape.push_back(size);
     view.strides.push_back(strides[d]);
     graph::AxisStrides kept = strides_by(shape.size(), d, step);
     kept.push_back({0, {{d, 1}}});
     const NodePtr source = node;
-    return graph::restrided(graph::raw_view(std::move(node), view, call.origin()), source, std::move(kept));
+    NodePtr moved = asks ? graph::raw_view(std::move(node), view, call.origin())
+                         : graph::view_inside(std::move(node), view, call.origin());
+    return graph::restrided(std::move(moved), source, std::move(kept));
   });
 }
 

@@ -12,6 +12,7 @@
 #include "backend/backend.hpp"
 #include "oriel/error.hpp"
 #include "oriel/reduce.hpp"
+#include "sym/decide.hpp"
 
 namespace oriel {
 
@@ -101,7 +102,7 @@ struct Sorting {
   Sorting(std::string_view name, const Operand& x, std::int64_t axis) : call(name, x), node(call.node(x)) {
     const Shape& shape = node->shape;
     const std::size_t d = call.axis(axis, std::max<std::size_t>(shape.size(), 1));
-    if (numel(shape) == 0) return;
+    if (sym::or_false(numel(shape) == 0)) return;
     for (std::size_t k = 0; k < shape.size(); ++k) (k < d ? outer : k == d ? row : inner) *= shape[k];
     const bool too_long = !row.is_symbolic() && row > std::int64_t{1} << 62;
     if (too_long) {
@@ -115,12 +116,13 @@ struct Sorting {
     lane.extent = static_cast<std::int64_t>(std::bit_ceil(static_cast<std::uint64_t>(extent)));
   }
 
-  bool trivial() const { return numel(node->shape) == 0 || row <= 1; }
+  /// A row that depends on data is sorted, however long it turns out to be.
+  bool trivial() const { return sym::or_false(numel(node->shape) == 0) || sym::or_false(row <= 1); }
   /// True if the device has a sort of its own.
   bool native() const { return backend::backend_for(node->device).capabilities().sorts; }
   /// The sort op of the graph, along the axis.
   NodePtr sorted(Op op, bool descending) const {
-    if (inner == 1) return graph::sort(op, call.reshape(node, {outer, row}), descending, call.origin());
+    if (sym::or_false(inner == 1)) return graph::sort(op, call.reshape(node, {outer, row}), descending, call.origin());
     const Shape shape{outer, row, inner};
     NodePtr rows = call.permute(call.reshape(node, shape), {0, 2, 1});
     return call.permute(graph::sort(op, std::move(rows), descending, call.origin()), {0, 2, 1});
@@ -165,9 +167,22 @@ NodePtr wide_order(const Call& call, const NodePtr& x, bool descending) {
   return descending ? call.unary(Op::Not, std::move(key)) : key;
 }
 
+/// A network is built of numbers. A row whose size depends on data is sorted by the host instead, if the device cannot.
+bool sorts_elsewhere(const NodePtr& x) {
+  return sym::depends_on_data(numel(x->shape)) && !backend::backend_for(x->device).capabilities().sorts;
+}
+
+Tensor on_host(const Call& call, const NodePtr& x) {
+  return Access::tensor(graph::copy(x, Device{DeviceKind::eigen, 0, x->device.context}, call.origin()));
+}
+
 }  // namespace
 
 Tensor sort(const Operand& x, std::int64_t axis, bool descending) {
+  if (const Call call("sort", x); sorts_elsewhere(call.node(x))) {
+    const NodePtr node = call.node(x);
+    return sort(on_host(call, node), axis, descending).to(node->device);
+  }
   const Sorting s("sort", x, axis);
   if (s.trivial()) return s.finish(s.node);
   const Call& call = s.call;
@@ -182,6 +197,10 @@ Tensor sort(const Operand& x, std::int64_t axis, bool descending) {
 }
 
 Tensor argsort(const Operand& x, std::int64_t axis, bool descending) {
+  if (const Call call("argsort", x); sorts_elsewhere(call.node(x))) {
+    const NodePtr node = call.node(x);
+    return argsort(on_host(call, node), axis, descending).to(node->device);
+  }
   const Sorting s("argsort", x, axis);
   const Call& call = s.call;
   if (s.trivial()) {

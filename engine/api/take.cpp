@@ -6,6 +6,7 @@
 #include "graph/gather.hpp"
 #include "oriel/error.hpp"
 #include "oriel/movement.hpp"
+#include "sym/decide.hpp"
 
 namespace oriel {
 
@@ -91,7 +92,8 @@ Tensor gather(const Operand& x, const Tensor& index, std::int64_t axis, Bounds b
   const std::size_t at = call.axis(axis, source->shape.size());
   const Shape& domain = index.shape();
   bool fits = domain.size() == source->shape.size();
-  for (std::size_t d = 0; fits && d < domain.size(); ++d) fits = d == at || domain[d] <= source->shape[d];
+  for (std::size_t d = 0; fits && d < domain.size(); ++d)
+    fits = d == at || sym::required(domain[d] <= source->shape[d], "gather");
   if (!fits) {
     throw ShapeError("gather", fmt::format("an index {} does not fit {}: it has the same rank and, but for axis {}, no "
                                            "larger extents",

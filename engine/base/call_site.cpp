@@ -1,3 +1,4 @@
+#include "base/error_legend.hpp"
 #include "base/escape.hpp"
 #include "oriel/error.hpp"
 #include "oriel/site.hpp"
@@ -31,7 +32,7 @@ std::string site_suffix(std::string_view message, Site site) {
 namespace oriel {
 
 Error::Text Error::printable(std::string_view operation, std::string_view message) {
-  return {base::escaped(operation), base::escaped(message, true)};
+  return {base::escaped(operation), base::escaped(base::ErrorLegend::added_to(message), true)};
 }
 
 }  // namespace oriel

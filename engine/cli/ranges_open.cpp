@@ -39,6 +39,12 @@ bool is_reported(const lang::OpenCondition& condition) {
 
 sym::Expr extent_of(lang::OpenRange range) { return sym::sub(range.end, range.lo); }
 
+// A loop that is called as an open size is written n', so that no line reads 0 <= n < n.
+std::string loop_name(std::string_view name, const lang::OpenInference& inference) {
+  const bool taken = std::ranges::any_of(inference.open, [&](sym::Expr size) { return size->name == name; });
+  return std::string(name) + (taken ? "'" : "");
+}
+
 void append_statement(std::string& out, const lang::Program& program, const lang::OpenInference& inference,
                       std::size_t s) {
   const lang::CheckedStatement& statement = program.statements[s];
@@ -48,7 +54,7 @@ void append_statement(std::string& out, const lang::Program& program, const lang
   };
   line("statement {}: {}\n", s, program.tensors[static_cast<std::size_t>(statement.target)].name);
   for (std::size_t v = 0; v < statement.variables.size(); ++v) {
-    line("  {} <= {} < {}", sym::to_string(found.ranges[v].lo), statement.variables[v].name,
+    line("  {} <= {} < {}", sym::to_string(found.ranges[v].lo), loop_name(statement.variables[v].name, inference),
          sym::to_string(found.ranges[v].end));
     const std::string lower = decider(program, statement, found, found.lower_by[v]);
     const std::string upper = decider(program, statement, found, found.upper_by[v]);

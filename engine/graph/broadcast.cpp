@@ -19,9 +19,10 @@ Shape broadcast_shapes(const Shape& a, const Shape& b, const Origin& origin) {
   for (std::size_t k = 1; k <= rank; ++k) {
     const SymInt n = k <= a.size() ? a[a.size() - k] : SymInt(1);
     const SymInt m = k <= b.size() ? b[b.size() - k] : SymInt(1);
-    const std::optional<SymInt> extent = sym::broadcast(n, m);
+    const std::string_view name = origin.operation.empty() ? "broadcast" : origin.operation;
+    const std::optional<SymInt> extent = sym::broadcast(n, m, name);
     if (!extent) {
-      throw ShapeError(std::string(origin.operation.empty() ? "broadcast" : origin.operation),
+      throw ShapeError(std::string(name),
                        fmt::format("{} and {} do not broadcast: axis -{} is {} and {}; extents must agree or be 1",
                                    to_string(a), to_string(b), k, to_string(n), to_string(m)));
     }
@@ -33,12 +34,13 @@ Shape broadcast_shapes(const Shape& a, const Shape& b, const Origin& origin) {
 NodePtr broadcast_to(NodePtr x, const Shape& shape, const Origin& origin) {
   if (known_same(x->shape, shape)) return x;
   const Shape& from = x->shape;
+  const std::string_view name = origin.operation.empty() ? "broadcast_to" : origin.operation;
   bool fits = from.size() <= shape.size();
   for (std::size_t k = 1; fits && k <= from.size(); ++k) {
-    fits = sym::grows_to(from[from.size() - k], shape[shape.size() - k]);
+    fits = sym::grows_to(from[from.size() - k], shape[shape.size() - k], name);
   }
   if (!fits) {
-    throw ShapeError(std::string(origin.operation.empty() ? "broadcast_to" : origin.operation),
+    throw ShapeError(std::string(name),
                      fmt::format("{} does not broadcast to {}; extents, counted from the last, must agree or be 1",
                                  to_string(from), to_string(shape)));
   }

@@ -37,8 +37,15 @@ void check_dtype(Op op, DType dtype, const Origin& origin) {
 
 DType result_dtype(Op op, DType operand) noexcept { return ops::gives_bool(op) ? DType::bool_ : operand; }
 
+bool same_shape(const Shape& a, const Shape& b, std::string_view operation) {
+  if (a.size() != b.size()) return false;
+  for (std::size_t d = 0; d < a.size(); ++d)
+    if (!sym::required(a[d] == b[d], operation)) return false;
+  return true;
+}
+
 void check_same_shape(Op op, const Node& a, const Node& b, const Origin& origin) {
-  if (known_same(a.shape, b.shape) || a.shape == b.shape) return;
+  if (known_same(a.shape, b.shape) || same_shape(a.shape, b.shape, stating(origin, op))) return;
   throw ShapeError(called(origin, op), fmt::format("shapes {} and {} differ; broadcast them first", to_string(a.shape),
                                                    to_string(b.shape)));
 }
@@ -57,7 +64,7 @@ void check_class(Op op, int arity, OpClass op_class) {
 // Refuses negative extents and counts beyond 2^63-1 where a shape first appears.
 void check_shape(Op op, const Shape& shape, const Origin& origin) {
   for (const SymInt n : shape) {
-    if (!sym::state_size(n) && n < 0) {
+    if (!sym::state_size(n, stating(origin, op)) && n < 0) {
       throw ShapeError(called(origin, op), fmt::format("{} has a negative extent; extents are >= 0", to_string(shape)));
     }
   }
@@ -169,11 +176,11 @@ NodePtr mirrored(NodePtr comparison) {
 NodePtr assign(NodePtr target, NodePtr value, std::shared_ptr<const ShapeTracker> where, const Origin& origin) {
   check_same_dtype(Op::Assign, *target, *value, origin);
   const Shape& written = where ? where->shape() : target->shape;
-  if (value->shape != written) {
+  if (!same_shape(value->shape, written, stating(origin, Op::Assign))) {
     throw ShapeError(called(origin, Op::Assign), fmt::format("{} does not fit {}; broadcast it first",
                                                              to_string(value->shape), to_string(written)));
   }
-  if (numel(written) == 0) return target;
+  if (sym::or_false(numel(written) == 0)) return target;
   if (where && known_same(where->shape(), target->shape) && where->is_contiguous()) where = nullptr;
   if (!where && target->op == Op::Assign && !target->realized() &&
       std::holds_alternative<std::monostate>(target->arg)) {
@@ -206,7 +213,7 @@ NodePtr gather(NodePtr x, NodePtr index, const Origin& origin) {
   }
   const DType dtype = x->dtype;
   const Shape shape = index->shape;
-  if (numel(x->shape) == 0) return constant(Scalar::of_int(dtype, 0), shape, index->device, origin);
+  if (sym::or_false(numel(x->shape) == 0)) return constant(Scalar::of_int(dtype, 0), shape, index->device, origin);
   // A reshape keeps row-major positions, so the gather can read what is below it.
   for (;;) {
     if (x->op != Op::Reshape || x->realized()) break;

@@ -30,6 +30,11 @@ RealizedKind realized_kind(const Node& node);
 /// A realised node of this kind. `buffer` holds the elements in the order that the layout states.
 NodePtr realized_node(const RealizedKind& kind, mem::BufferPtr buffer);
 
+/// The name of the call for what it states of sizes (sym::required). Makes no string: most sizes are numbers.
+inline std::string_view stating(const Origin& origin, Op op) noexcept {
+  return origin.operation.empty() ? name(op) : origin.operation;
+}
+
 /// The name with which errors of this call start.
 inline std::string called(const Origin& origin, Op op) {
   return origin.operation.empty() ? snake_name(op) : std::string(origin.operation);

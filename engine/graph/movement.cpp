@@ -40,7 +40,7 @@ NodePtr same_number(const NodePtr& x, Op op, const Shape& shape, Arg arg, const 
 
 void check_extents(Op op, const Shape& shape, const Origin& origin) {
   for (const SymInt n : shape) {
-    if (!sym::state_size(n) && n < 0) {
+    if (!sym::state_size(n, stating(origin, op)) && n < 0) {
       throw ShapeError(called(origin, op), fmt::format("{} has a negative extent; extents are >= 0", to_string(shape)));
     }
   }
@@ -58,7 +58,7 @@ NodePtr reshape(NodePtr x, const Shape& shape, const Origin& origin) {
   const std::string name = called(origin, Op::Reshape);
   const SymInt have = numel(x->shape, name.c_str());
   const SymInt want = checked_numel(shape, name.c_str());
-  if (have != want) {
+  if (!sym::required(have == want, stating(origin, Op::Reshape))) {
     throw ShapeError(name,
                      fmt::format("{} has {} elements and {} takes {}; give a shape of {} elements", to_string(x->shape),
                                  to_string(have), to_string(shape), to_string(want), to_string(have)));
@@ -105,7 +105,7 @@ NodePtr expand(NodePtr x, const Shape& shape, const Origin& origin) {
   check_rank(Op::Expand, x->shape, shape.size(), "extents", origin);
   check_extents(Op::Expand, shape, origin);
   for (std::size_t d = 0; d < shape.size(); ++d) {
-    if (!sym::grows_to(x->shape[d], shape[d])) {
+    if (!sym::grows_to(x->shape[d], shape[d], stating(origin, Op::Expand))) {
       throw ShapeError(called(origin, Op::Expand),
                        fmt::format("axis {} of {} cannot grow to {} for {}; only axes of extent 1 grow", d,
                                    to_string(x->shape), to_string(shape[d]), to_string(shape)));
@@ -119,8 +119,10 @@ NodePtr expand(NodePtr x, const Shape& shape, const Origin& origin) {
 NodePtr shrink(NodePtr x, const Ranges& ranges, const Origin& origin) {
   check_rank(Op::Shrink, x->shape, ranges.size(), "ranges", origin);
   Shape shape(ranges.size());
+  const std::string_view name = stating(origin, Op::Shrink);
   for (std::size_t d = 0; d < ranges.size(); ++d) {
-    if (ranges[d].lo < 0 || ranges[d].hi < ranges[d].lo || ranges[d].hi > x->shape[d]) {
+    const auto [lo, hi] = ranges[d];
+    if (!sym::required(lo >= 0, name) || !sym::required(hi >= lo, name) || !sym::required(hi <= x->shape[d], name)) {
       throw ShapeError(called(origin, Op::Shrink),
                        fmt::format("[{}, {}) leaves axis {} of {}; give 0 <= lo <= hi <= {}", to_string(ranges[d].lo),
                                    to_string(ranges[d].hi), d, to_string(x->shape), to_string(x->shape[d])));
@@ -138,7 +140,7 @@ NodePtr pad(NodePtr x, const Ranges& before_after, const Origin& origin) {
   const std::string name = called(origin, Op::Pad);
   for (std::size_t d = 0; d < before_after.size(); ++d) {
     const auto [before, after] = before_after[d];
-    if (before < 0 || after < 0) {
+    if (!sym::required(before >= 0, name) || !sym::required(after >= 0, name)) {
       throw ShapeError(name, fmt::format("({}, {}) on axis {} of {}; give counts >= 0", to_string(before),
                                          to_string(after), d, to_string(x->shape)));
     }
@@ -193,10 +195,35 @@ NodePtr format(NodePtr x, const Ints& strides, const Origin& origin) {
   return moved(Op::Format, std::move(x), shape, std::move(arg), origin);
 }
 
+namespace {
+
+/// Does the view read inside of `have` elements? A condition without a branch, for sizes that depend on data.
+SymBool reads_inside(const View& view, SymInt have) {
+  SymInt lowest = view.offset, highest = view.offset;
+  SymBool none = false;
+  for (std::size_t d = 0; d < view.shape.size(); ++d) {
+    const SymInt lo = view.masked() ? view.mask[d].lo : SymInt(0);
+    const SymInt hi = view.masked() ? view.mask[d].hi : view.shape[d];
+    none = none | (hi <= lo);
+    const SymInt at_lo = lo * view.strides[d], at_hi = (hi - 1) * view.strides[d];
+    lowest += sym_min(at_lo, at_hi);
+    highest += sym_max(at_lo, at_hi);
+  }
+  return none | ((lowest >= 0) & (highest < have));
+}
+
+}  // namespace
+
 NodePtr raw_view(NodePtr x, const View& view, const Origin& origin) {
   const std::string name = called(origin, Op::RawView);
   const SymInt have = numel(x->shape, name.c_str());
-  numel(view.shape, name.c_str());
+  const SymInt shown = numel(view.shape, name.c_str());
+  if (sym::depends_on_data(have) || sym::depends_on_data(shown)) {
+    if (!sym::required(reads_inside(view, have), name))
+      throw ShapeError(name, fmt::format("{} leaves a source {} with {} elements", view.str(), to_string(x->shape),
+                                         to_string(have)));
+    return view_inside(std::move(x), view, origin);
+  }
   // The lowest and highest valid positions, if any index is valid.
   SymInt lowest = view.offset;
   SymInt highest = view.offset;

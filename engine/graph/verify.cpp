@@ -106,7 +106,7 @@ void verify_movement(const Node& node) {
         shape = raw_view(x, **view)->shape;
     }
   } catch (const UserError& error) {
-    broken(node, error.what());
+    broken(node, error.message());
   }
   need(shape == node.shape, node, "the shape follows from the source and the argument");
 }

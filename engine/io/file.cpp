@@ -90,9 +90,26 @@ std::string resolve(const std::string& path) {
 
 }  // namespace
 
-InputFile::InputFile(const char* operation, const std::string& path)
-    : operation_(operation), path_(path), file_(std::fopen(path.c_str(), "rbe")) {
-  if (!file_) fail("opened", errno);
+InputFile::InputFile(const char* operation, const std::string& path, Kind kind) : operation_(operation), path_(path) {
+  if (kind == Kind::any) {
+    file_.reset(std::fopen(path.c_str(), "rbe"));
+    if (!file_) fail("opened", errno);
+    return;
+  }
+  // Without O_NONBLOCK a pipe without a writer would not be opened at all.
+  const int descriptor = ::open(path.c_str(), O_RDONLY | O_CLOEXEC | O_NOCTTY | O_NONBLOCK);
+  if (descriptor < 0) fail("opened", errno);
+  file_.reset(::fdopen(descriptor, "rb"));
+  if (!file_) {
+    const int error = errno;
+    ::close(descriptor);
+    fail("opened", error);
+  }
+  if (!size()) {
+    throw IoError(operation_, fmt::format("\"{}\" is no regular file: a pipe may wait or go on for ever; write what it "
+                                          "gives to a file first",
+                                          base::escaped(path_)));
+  }
 }
 
 void InputFile::fail(const char* did, int error) const {

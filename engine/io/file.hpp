@@ -14,8 +14,10 @@ namespace oriel::io {
 /// A file that is read from its start: a regular file, a pipe or a device.
 class InputFile {
  public:
-  /// Opens the file. Throws IoError, which names the operation, the path and the system's reason.
-  InputFile(const char* operation, const std::string& path);
+  enum class Kind { any, regular };
+  /// Opens the file. Throws IoError, which names the operation, the path and the system's reason. Of Kind::regular it
+  /// refuses pipes, which would wait for a writer, and devices, which may never end.
+  InputFile(const char* operation, const std::string& path, Kind kind = Kind::any);
 
   /// Appends the next `count` bytes, or fewer if the file ends. Throws IoError.
   void read(Bytes& bytes, std::size_t count);

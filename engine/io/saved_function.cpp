@@ -9,7 +9,6 @@
 #include "api/captured/saved.hpp"
 #include "base/escape.hpp"
 #include "io/file.hpp"
-#include "memory/machine.hpp"
 #include "oriel/error.hpp"
 #include "oriel/saved_function.hpp"
 #include "runtime/trace.hpp"
@@ -48,7 +47,7 @@ class SavedFile {
 
   /// The entries, whose checksum is right.
   const Bytes& read() {
-    InputFile file("load_function", path_);
+    InputFile file("load_function", path_, InputFile::Kind::regular);
     Bytes header;
     file.read(header, kSavedMagic.size());
     if (text_of(header) != kSavedMagic) refuse("is no saved function by its first bytes; Function::save writes one");
@@ -61,8 +60,7 @@ class SavedFile {
                       "version of Oriel, or load it with the one that wrote it",
                       format, api::kSavedFormat));
     const std::uint64_t length = parts.u64();
-    // A pipe may never end.
-    const std::size_t most = file.size().value_or(mem::machine_memory());
+    const std::size_t most = *file.size();
     if (length > most)
       refuse(fmt::format("states {} bytes of entries, and there can be no more than {}; it is truncated or damaged",
                          length, most));

@@ -200,6 +200,20 @@ std::vector<OpenShape> open_shapes(std::span<const NodePtr> arguments, std::unor
   return shapes;
 }
 
+// The shapes with sizes of at least 1. `changed` receives those that might be 0.
+std::vector<OpenShape> without_empty(std::vector<OpenShape> shapes,
+                                     const std::unordered_map<std::string, SymInt>& sizes,
+                                     std::vector<SymInt>& changed) {
+  for (OpenShape& shape : shapes) {
+    for (OpenSize& size : *shape) {
+      if (size.value >= 0 || size.range.lo >= 1) continue;
+      size.range = sym::intersect(size.range, Interval::at_least(1));
+      changed.push_back(sizes.at(size.name));
+    }
+  }
+  return shapes;
+}
+
 }  // namespace
 
 std::optional<Lowered> lower_open(const Program& program, std::span<const NodePtr> arguments, Device device,
@@ -214,11 +228,15 @@ std::optional<Lowered> lower_open(const Program& program, std::span<const NodePt
   if (trace == nullptr) return {};
   const bool hints = std::ranges::all_of(sizes, [](const auto& size) { return sym::hint(size.second).has_value(); });
   OpenInference inference;
+  std::vector<SymInt> not_empty;  // sizes that depend on data, and have to be at least 1
   try {
     inference = infer_open(program, shapes);
   } catch (const ComprehensionError&) {
     if (hints) return {};
-    throw;
+    // Some formulas need a divisor that is not 0. No coordinate of an empty tensor is ever read, but it has a range.
+    const std::vector<OpenShape> filled = without_empty(shapes, sizes, not_empty);
+    if (not_empty.empty()) throw;
+    inference = infer_open(program, filled);
   }
   OpenValues values(inference, std::move(sizes), *trace);
   std::vector<std::pair<SymBool, Site>> conditions;
@@ -237,8 +255,10 @@ std::optional<Lowered> lower_open(const Program& program, std::span<const NodePt
         if (!range.lo->is_constant(0)) return {};
     }
   }
+  for (const SymInt size : not_empty)
+    trace->expect(sym::expression_in(*trace, size >= 1), origin.site, origin.operation);
   for (const auto& [condition, site] : conditions) {
-    if (condition.is_symbolic()) trace->expect(condition.node(), site);
+    if (condition.is_symbolic()) trace->expect(condition.node(), site, origin.operation);
   }
   OpenFacts facts;
   for (const OpenPrecondition& precondition : inference.preconditions) facts.assume(precondition.condition);

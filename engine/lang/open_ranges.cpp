@@ -2,6 +2,8 @@
 
 #include <fmt/format.h>
 
+#include <map>
+#include <string>
 #include <utility>
 
 #include "lang/open_rounds.hpp"
@@ -54,11 +56,20 @@ class OpenBinding {
     const Dimension& dim = parameter.dims[axis];
     if (dim.size >= 0 && state_.out.sizes[static_cast<std::size_t>(dim.size)] == nullptr) {
       state_.out.sizes[static_cast<std::size_t>(dim.size)] = came;
+      bound_by_[dim.size] = fmt::format("dimension {} of '{}'", axis, parameter.name);
       return;
     }
     const sym::Expr wanted =
         dim.size >= 0 ? state_.out.sizes[static_cast<std::size_t>(dim.size)] : builder_.pool().constant(dim.value);
     const std::string what = dim.size >= 0 ? std::string(dim.name) : std::to_string(dim.value);
+    if (came->is_constant() && wanted->is_constant() && came->value != wanted->value) {
+      state_.fail(ErrorKind::SizeMismatch, dim.span,
+                  dim.size >= 0
+                      ? fmt::format("{} is {} by {} and {} by dimension {} of '{}'; one name is one size", what,
+                                    wanted->value, bound_by_[dim.size], came->value, axis, parameter.name)
+                      : fmt::format("dimension {} of '{}' is {}, and the argument's is {}", axis, parameter.name, what,
+                                    came->value));
+    }
     state_.require({sym::eq(came, wanted), 0, -1, dim.span,
                     fmt::format("dimension {} of '{}' is {}", axis, parameter.name, what), true},
                    ErrorKind::SizeMismatch);
@@ -66,6 +77,7 @@ class OpenBinding {
 
   OpenState& state_;
   IndexBuilder& builder_;
+  std::map<std::int32_t, std::string> bound_by_;  // the dimension that gave a size variable its value
 };
 
 // The target's coordinates must be those of earlier statements and those declared.

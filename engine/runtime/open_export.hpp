@@ -26,6 +26,7 @@ struct OpenExport {
   struct Guard {
     sym::Expr condition;
     std::string text;
+    bool planned = false;  // of this plan alone: one for other sizes may do without it
   };
   struct Leaf {
     enum class Kind : std::uint8_t { input, number, embedded } kind = Kind::input;

@@ -210,7 +210,13 @@ class OpenSource {
     text.line("std::size_t explain(const Sizes& sizes, char* text, std::size_t capacity) noexcept {{");
     text.line("  int length = 0;\n  switch (broken_guard(sizes)) {{");
     int number = 0;
-    const auto add = [&](const std::string& guard, std::span<const sym::Expr> variables) {
+    std::string all, all_arguments;
+    for (const OpenExport::Symbol& s : unit_.symbols) {
+      all += all.empty() ? "%lld" : ", %lld";
+      all_arguments += fmt::format(", static_cast<long long>(sizes.{})", s.name);
+    }
+    // `planned`: another plan may do without the guard.
+    const auto add = [&](const std::string& guard, std::span<const sym::Expr> variables, bool planned) {
       std::string values;
       std::string arguments;
       for (const OpenExport::Symbol& s : unit_.symbols) {
@@ -219,15 +225,18 @@ class OpenSource {
         if (!s.source.empty()) values += " (" + quoted(s.source) + ")";
         arguments += fmt::format(", static_cast<long long>(sizes.{})", s.name);
       }
-      text.line("    case {}:\n      length = std::snprintf(text, capacity, \"{}; {}\"{});\n      break;", number++,
-                quoted(guard), values, arguments);
+      const std::string remedy =
+          planned ? fmt::format("; an export with .serve = {{{{{}}}}} has a plan for these sizes", all) : std::string();
+      text.line("    case {}:\n      length = std::snprintf(text, capacity, \"{}; {}{}\"{}{});\n      break;", number++,
+                quoted(guard), values, remedy, arguments, planned ? all_arguments : std::string());
     };
     for (const OpenExport::Symbol& s : unit_.symbols) {
       const sym::Interval range = s.symbol->bounds;
-      if (range.has_lo()) add(fmt::format("{} >= {}", s.name, range.lo), {&s.symbol, 1});
-      if (range.has_hi()) add(fmt::format("{} <= {}", s.name, range.hi), {&s.symbol, 1});
+      if (range.has_lo()) add(fmt::format("{} >= {}", s.name, range.lo), {&s.symbol, 1}, false);
+      if (range.has_hi()) add(fmt::format("{} <= {}", s.name, range.hi), {&s.symbol, 1}, false);
     }
-    for (const OpenExport::Guard& guard : unit_.guards) add(guard.text, sym::variables_of(guard.condition));
+    for (const OpenExport::Guard& guard : unit_.guards)
+      add(guard.text, sym::variables_of(guard.condition), guard.planned);
     text.line("    default:");
     text.line(
         "      length = std::snprintf(text, capacity, \"sizes of values that fit a signed 64-bit integer\");\n  }}");

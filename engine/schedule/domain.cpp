@@ -173,10 +173,10 @@ bool drop_ones(Domain& domain, const Section& s) {
 }
 
 // At other sizes the loops of such an operand might have to be split. The split decides the speed, and the order of
-// sums.
+// sums. Windows over a padded axis are never split.
 void refuse_symbolic(const Domain& domain) {
   for (const Operand& o : domain.operands)
-    if (!o.tracker.single() && detail::symbolic(o.tracker))
+    if (!o.tracker.single() && detail::symbolic(o.tracker) && !detail::never_one_view(o.tracker))
       throw ArgumentError("schedule", "an operand over symbolic sizes has several views, " + o.tracker.str() +
                                           "; how loops are split for it depends on the numbers");
 }

@@ -59,13 +59,26 @@ SymBool or_false(SymBool condition) {
   return environment.known(condition.node()).value_or(false);
 }
 
-bool state_size(SymInt extent) {
-  if (!extent.is_symbolic()) return false;
+bool required_symbolic(SymBool condition, std::string_view operation) {
+  Environment& environment = environment_of(condition.node());
+  if (!environment.symbols.has_unbacked(environment.knowledge.replaced(condition.node())))
+    return static_cast<bool>(condition);
+  if (const auto answer = environment.known(condition.node())) return *answer;
+  environment.expect(condition.node(), Site::unknown(), operation);
+  return true;
+}
+
+bool depends_on_data(SymInt n) {
+  if (!n.is_symbolic()) return false;
+  const Environment& environment = environment_of(n.node());
+  return environment.symbols.has_unbacked(environment.knowledge.replaced(n.node()));
+}
+
+bool state_size(SymInt extent, std::string_view operation) {
+  if (!depends_on_data(extent)) return false;
   Environment& environment = environment_of(extent.node());
-  const Expr replaced = environment.knowledge.replaced(extent.node());
-  if (!environment.symbols.has_unbacked(replaced)) return false;
   if (environment.known(expression_in(environment, extent >= 0)).value_or(false)) return true;
-  environment.expect(expression_in(environment, extent >= 0), Site::unknown());
+  environment.expect(expression_in(environment, extent >= 0), Site::unknown(), operation);
   if (auto* const symbol = environment.symbols.find(extent.node()); symbol != nullptr) symbol->size_like = true;
   return true;
 }
@@ -78,7 +91,7 @@ std::optional<bool> hint(SymBool condition) {
 
 std::optional<std::int64_t> hint(SymInt n) { return n.is_symbolic() ? hint_of(n.node()) : std::optional(n.value()); }
 
-std::optional<SymInt> broadcast(SymInt a, SymInt b) {
+std::optional<SymInt> broadcast(SymInt a, SymInt b, std::string_view operation) {
   const SymBool same = a == b;
   if (!same.is_symbolic() || hint(a - b)) {
     if (same) return a;
@@ -89,17 +102,15 @@ std::optional<SymInt> broadcast(SymInt a, SymInt b) {
   const auto is_one = [](SymInt n) { return known(n == 1).value_or(false); };
   if (is_one(a)) return b;
   if (is_one(b)) return a;
-  if (!known(same).value_or(true)) return std::nullopt;
-  expect_true(same, Site::unknown());
+  if (!required(same, operation)) return std::nullopt;
   return a;
 }
 
-bool grows_to(SymInt extent, SymInt wanted) {
+bool grows_to(SymInt extent, SymInt wanted, std::string_view operation) {
   const SymBool same = extent == wanted;
   if (!same.is_symbolic() || hint(extent - wanted)) return same || extent == 1;
-  if (const auto answer = known(same)) return *answer || known(extent == 1).value_or(false);
-  if (!known(extent == 1).value_or(false)) expect_true(same, Site::unknown());
-  return true;
+  if (known(extent == 1).value_or(false)) return true;
+  return required(same, operation);
 }
 
 bool all_of(std::span<const SymBool> conditions) { return combine(conditions, false); }

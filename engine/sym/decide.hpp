@@ -6,6 +6,7 @@
 #include <memory>
 #include <optional>
 #include <span>
+#include <string_view>
 
 #include "oriel/symint.hpp"
 
@@ -23,9 +24,21 @@ std::optional<bool> known(SymBool condition);
 /// can be asked of sizes that depend on data. Records nothing.
 SymBool or_false(SymBool condition);
 
+bool required_symbolic(SymBool condition, std::string_view operation);
+
+/// Does the condition hold, which `operation` needs? Of sizes with hints this is a branch. Of sizes that depend on data
+/// the answer is true unless the condition is known to be false. It is then stated, so that it is checked when the work
+/// runs (ShapeEnv::expect_true).
+inline bool required(SymBool condition, std::string_view operation) {
+  return condition.is_symbolic() ? required_symbolic(condition, operation) : static_cast<bool>(condition);
+}
+
+/// Does the value depend on data? Not if what is known gives it hints.
+bool depends_on_data(SymInt n);
+
 /// States that `extent` is a size, if its value depends on data: it is then at least 0, which is checked when the work
 /// runs. Returns false for other numbers, which the caller has to test.
-bool state_size(SymInt extent);
+bool state_size(SymInt extent, std::string_view operation = "a shape");
 
 /// @{
 /// The value for the hints; nullopt if a symbol has none. Records nothing, so it may only choose what is tried: an
@@ -35,10 +48,11 @@ std::optional<std::int64_t> hint(SymInt n);
 /// @}
 
 /// The extent of two axes that are broadcast together; nullopt if they do not fit. A size without a hint is taken for a
-/// general one: it is 1 only if that is known, and that it equals another size is stated (ShapeEnv::expect_true).
-std::optional<SymInt> broadcast(SymInt a, SymInt b);
+/// general one: it is 1 only if that is known, and that it equals another size is stated for `operation`
+/// (ShapeEnv::expect_true).
+std::optional<SymInt> broadcast(SymInt a, SymInt b, std::string_view operation);
 /// Is `extent` the same as `wanted`, or 1? Asks as broadcast() does.
-bool grows_to(SymInt extent, SymInt wanted);
+bool grows_to(SymInt extent, SymInt wanted, std::string_view operation);
 
 /// True if all conditions hold. A conjunction is false as soon as one part is, so a false answer rests on one part
 /// alone: a part that is false for all values, which needs no guard, else the first that is false for the hints. A true

@@ -98,8 +98,8 @@ void Environment::record(Expr guard, Site site, std::unordered_map<Expr, std::in
   guards.drop_implied([&] {
     Knowledge stated(pool);
     for (const Symbol& symbol : symbols.all()) stated.declare(symbol.expr, symbol.hint);
+    // A deferred check proves no guard needless: a call that breaks both takes another trace, which may state less.
     for (const Expr constraint : constraints) stated.learn(constraint);
-    for (const Deferred& check : deferred) stated.learn(check.condition);
     return stated;
   });
   if (!before_guard) limit_guards(site);
@@ -116,8 +116,8 @@ void Environment::limit_guards(Site site) {
   }
 }
 
-void Environment::expect(Expr condition, Site site) {
-  const auto refuse = [&](Expr what) { throw ArgumentError("expect_true", "'" + to_string(what) + "' does not hold"); };
+void Environment::expect(Expr condition, Site site, std::string_view operation) {
+  const auto refuse = [&](Expr what) { throw ArgumentError(operation, "'" + to_string(what) + "' does not hold"); };
   if (condition->kind == Kind::truth) {
     if (condition->value == 0) refuse(condition);
     return;
@@ -128,7 +128,7 @@ void Environment::expect(Expr condition, Site site) {
     return;
   }
   if (!symbols.has_unbacked(replaced)) {
-    if (symbols.at_hints(replaced, "expect_true") == 0) refuse(replaced);
+    if (symbols.at_hints(replaced, std::string(operation).c_str()) == 0) refuse(replaced);
     static_cast<void>(truth(condition, site));
     return;
   }
@@ -138,7 +138,7 @@ void Environment::expect(Expr condition, Site site) {
     if (symbol != nullptr && !symbol->hint) last = variable;
   }
   knowledge.learn(replaced);
-  deferred.push_back({replaced, last, site});
+  deferred.push_back({replaced, last, site_of_guard(site), std::string(operation)});
 }
 
 void Environment::constrain(Expr number, Interval bounds, Site) {

@@ -4,6 +4,7 @@
 #include <cstdint>
 #include <functional>
 #include <optional>
+#include <string>
 #include <string_view>
 #include <unordered_map>
 #include <vector>
@@ -23,6 +24,7 @@ struct Environment {
     Expr condition;
     Expr symbol;
     Site site;
+    std::string operation;  // that stated it
   };
 
   explicit Environment(ShapeEnv::Options its_options);
@@ -49,7 +51,9 @@ struct Environment {
   /// In Mode::quick.
   bool take_quickly(Expr condition, Site site);
   std::optional<bool> known_size_oblivious(Expr condition) const;
-  void expect(Expr condition, Site site);
+  void expect(Expr condition, Site site, std::string_view operation = "expect_true");
+  /// Takes a condition for known that holds for all values which its symbols can have.
+  void assume(Expr condition) { knowledge.learn(condition); }
   void constrain(Expr number, Interval bounds, Site site);
   void state_divisor(Expr divisor, const char* operation, Site site);
 

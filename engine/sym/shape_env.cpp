@@ -140,7 +140,7 @@ std::string ShapeEnv::Guard::str() const { return to_string(condition); }
 std::vector<ShapeEnv::DeferredCheck> ShapeEnv::deferred_checks() const {
   std::vector<DeferredCheck> list;
   for (const auto& check : environment_->deferred) {
-    list.push_back({SymBool(check.condition), std::string(check.symbol->name), check.site});
+    list.push_back({SymBool(check.condition), std::string(check.symbol->name), check.site, check.operation});
   }
   return list;
 }
@@ -183,8 +183,13 @@ void constrain_range(SymInt n, SymBounds bounds, Site site) {
   const bool below = !n.is_symbolic() && bounds.lo && n < *bounds.lo;
   const bool above = !n.is_symbolic() && bounds.hi && n > *bounds.hi;
   if (below || above) throw ArgumentError("constrain_range", to_string(n) + " is outside of the range");
-  if (bounds.lo) expect_true(n >= *bounds.lo, site);
-  if (bounds.hi) expect_true(n <= *bounds.hi, site);
+  if (!n.is_symbolic()) return;
+  sym::Environment& env = sym::environment_of(n.node());
+  const auto state = [&](SymBool condition) {
+    env.expect(sym::expression_in(env, condition), site, "constrain_range");
+  };
+  if (bounds.lo) state(n >= *bounds.lo);
+  if (bounds.hi) state(n <= *bounds.hi);
 }
 
 }  // namespace oriel

@@ -5,6 +5,7 @@
 #include <cstdlib>
 #include <utility>
 
+#include "sym/decide.hpp"
 #include "sym/estimate.hpp"
 #include "view/index_maps.hpp"
 
@@ -15,7 +16,92 @@ const View& outermost(const ShapeTracker& map) { return map.views().back(); }
 
 SymInt step_length(SymInt stride) { return stride < 0 ? -stride : stride; }
 
+bool surely(SymBool condition) { return sym::known(condition).value_or(false); }
+
+/// The same, with a guard where the hints say so.
+bool guarded(SymBool condition) {
+  if (const std::optional<bool> answer = sym::known(condition)) return *answer;
+  return sym::hint(condition).value_or(false) && static_cast<bool>(condition);
+}
+
+/// How the axes of one view walk those of the view below: each one along a single axis, and never past its end.
+struct AxisSteps {
+  struct Step {
+    std::size_t axis;   // of the upper view, with more than one index
+    std::size_t below;  // of the lower view
+    SymInt length;      // > 0
+    SymInt extent;
+  };
+  boost::container::small_vector<Step, 8> steps;
+  boost::container::small_vector<SymInt, 8> last;  // the greatest index of each axis below
+};
+
+std::optional<AxisSteps> axis_steps(const View& above, const View& below) {
+  if (above.masked() || !surely(above.offset == 0)) return std::nullopt;
+  AxisSteps out;
+  out.last.assign(below.rank(), 0);
+  Ints row_major(below.rank());
+  SymInt stride = 1;
+  for (std::size_t d = below.rank(); d-- > 0; stride = stride * below.shape[d]) row_major[d] = stride;
+  for (std::size_t t = 0; t < above.rank(); ++t) {
+    const SymInt length = above.strides[t], extent = above.shape[t];
+    if (surely(extent == 1) || surely(length == 0)) continue;
+    if (!surely(extent >= 2) || !surely(length > 0)) return std::nullopt;
+    std::size_t d = 0;
+    while (d < below.rank() && !(surely(row_major[d] >= 1) && surely(length % row_major[d] == 0))) ++d;
+    if (d == below.rank()) return std::nullopt;
+    out.steps.push_back({t, d, length / row_major[d], extent});
+    out.last[d] += out.steps.back().length * (extent - 1);
+  }
+  for (std::size_t d = 0; d < below.rank(); ++d)
+    if (!surely(out.last[d] < below.shape[d])) return std::nullopt;
+  return out;
+}
+
+/// Has the axis below, walked without steps p and q, an index inside of its mask?
+bool may_be_valid(const AxisSteps& walk, std::size_t d, const Range& mask) {
+  if (surely(mask.lo <= 0) && surely(mask.hi > 0)) return true;
+  return std::ranges::any_of(walk.steps, [&](const AxisSteps::Step& step) {
+    if (step.below != d) return false;
+    const SymInt index = (mask.lo + (step.length - 1)) / step.length;
+    return guarded(index < step.extent) && guarded(index * step.length < mask.hi);
+  });
+}
+
+/// Do steps p and q cross an edge of the padding of the axis that both walk alone? Then each of them alone leads from a
+/// corner in the padding to an index outside of it.
+bool cross_an_edge(const AxisSteps& walk, const AxisSteps::Step& p, const AxisSteps::Step& q, const Range& mask) {
+  const SymInt last = walk.last[p.below];
+  const auto leaves = [&](const AxisSteps::Step& step, SymInt padding, SymInt valid) {
+    const SymInt index = (padding + (step.length - 1)) / step.length;  // the first one outside of the padding
+    return guarded(index < step.extent) && guarded(index * step.length < padding + valid);
+  };
+  const auto both = [&](SymInt padding, SymInt valid) {
+    return surely(padding > 0) && leaves(p, padding, valid) && leaves(q, padding, valid);
+  };
+  return both(mask.lo, mask.extent()) || both(last - mask.hi + 1, mask.extent());
+}
+
 }  // namespace
+
+bool never_one_view(const ShapeTracker& map) {
+  if (view_count(map) != 2) return false;
+  const View& below = map.views().front();
+  if (!below.masked()) return false;
+  const std::optional<AxisSteps> walk = axis_steps(outermost(map), below);
+  if (!walk) return false;
+  for (std::size_t d = 0; d < below.rank(); ++d) {
+    boost::container::small_vector<const AxisSteps::Step*, 4> along;
+    for (const AxisSteps::Step& step : walk->steps)
+      if (step.below == d) along.push_back(&step);
+    if (along.size() != 2 || !cross_an_edge(*walk, *along[0], *along[1], below.mask[d])) continue;
+    bool others = true;
+    for (std::size_t other = 0; other < below.rank(); ++other)
+      others = others && (other == d || may_be_valid(*walk, other, below.mask[other]));
+    if (others) return true;
+  }
+  return false;
+}
 
 bool changes_along(const ShapeTracker& map, std::size_t axis) {
   const View& top = outermost(map);

@@ -82,6 +82,12 @@ struct WindowWalk {
 /// Nothing if no reduced axis moves, or x does not. An estimate; masks do not count.
 std::optional<WindowWalk> window_walk(const ShapeTracker& map, const std::vector<bool>& reduced, std::size_t x);
 
+/// Is it known that no split of the axes makes one view of the map? True for windows over a padded axis: of two axes
+/// that walk it together, each one alone leads out of the padding, from a corner that lies in it. The valid indices of
+/// one view are a box, which would hold that corner too. False where that is not shown. Takes guards only on extents
+/// that have to be longer than the padding.
+bool never_one_view(const ShapeTracker& map);
+
 /// Can axes d and d + 1 become one without further views?
 bool axes_join(const ShapeTracker& map, std::size_t d);
 

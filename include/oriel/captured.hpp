@@ -41,6 +41,11 @@ struct FunctionOptions {
   /// The most guards of an entry that name one symbolic size. With one more the size is fixed to its number in the
   /// trace, so that an entry is not checked at length for few sizes; for a marked size that is an ArgumentError.
   std::optional<std::size_t> guards_per_size = {};
+  /// For looking for values that went stale: every so many calls, and each one that is traced, the callable is traced
+  /// anew and run on the same elements, and all results are compared to the bit (zeros of both signs are equal, and all
+  /// NaN). A difference is an ArgumentError, which names the result and the first element; what the call wrote stays
+  /// written. Such a call takes as long as a traced one. 0: never.
+  std::uint64_t verify = 0;
   /// What reports call the arguments; arg0, arg1, ... where there is no name.
   std::vector<std::string> names = {};
 };
@@ -87,11 +92,13 @@ struct DynamicSize {
   std::optional<std::int64_t> lo = {};  ///< the least size
   std::optional<std::int64_t> hi = {};  ///< the largest size
   std::int64_t multiple_of = 1;         ///< every size is a multiple of it
+  bool lenient = false;                 ///< a trace may fix the size to one value; it is then as if it were not marked
 };
 
 /// Makes the size of an axis a symbol in the next trace of a captured function that `x` is passed to, whatever
 /// FunctionOptions::dynamic says. A trace that fixes this size to one value is then an ArgumentError, which names the
-/// axis and the guard. Throws ShapeError for an axis out of range, ArgumentError for bounds that x itself breaks, and
+/// axis, the line of the mark, and the guard with its line; unless the mark is lenient (maybe_mark_dynamic of PyTorch
+/// 2). Throws ShapeError for an axis out of range, ArgumentError for bounds that x itself breaks, and
 /// for a view: a mark belongs to a tensor with memory of its own.
 ///   mark_dynamic(x, 0, {.name = "batch", .hi = 512});
 void mark_dynamic(const Tensor& x, std::int64_t axis, DynamicSize size = {}, Site site = Site::here());
@@ -106,9 +113,10 @@ void mark_unbacked(const Tensor& x, std::int64_t axis, Site site = Site::here())
 
 /// Calls of a captured function so far.
 struct FunctionCounts {
-  std::uint64_t hits = 0;    ///< served by an entry that was there
-  std::uint64_t traces = 0;  ///< that traced the callable
-  std::uint64_t plain = 0;   ///< that ran the callable directly, beyond the limits
+  std::uint64_t hits = 0;      ///< served by an entry that was there
+  std::uint64_t traces = 0;    ///< that traced the callable
+  std::uint64_t plain = 0;     ///< that ran the callable directly, beyond the limits
+  std::uint64_t verified = 0;  ///< of all these, those that were compared with the callable (FunctionOptions::verify)
 };
 
 namespace detail {

@@ -61,16 +61,19 @@ class BoundFunction;
 ///
 /// Counts that depend on data (nonzero, masked_select, unique), elements that are sizes (item) and sizes marked with
 /// mark_unbacked are symbols without a value while `f` is traced. A call runs the kernels before the count, finds the
-/// positions, and goes on; what both sides need is computed once. A condition on a count that is not the same for all
-/// counts is a DataDependentError; expect_true(n.size(0) <= 100) states one, which each call checks.
+/// positions, and goes on; what both sides need is computed once. Operations on what was chosen hold for every count, 0
+/// included, or state what they need of it (select(0, 4) needs 5 elements), which each call checks. A branch on a count
+/// that does not go the same way for all counts is a DataDependentError; expect_true(n.size(0) <= 100) states a
+/// condition.
 ///
-/// What would go stale is refused while `f` is traced, with the line that does it:
+/// Tensors that would go stale are refused while `f` is traced, with the line that does it:
 ///   - using a tensor from outside that was not passed (a global, a static): ArgumentError; pass or bind it.
 ///   - reading elements (to_vector, Tensor::item, data, realize, printing, positions that are checked):
 ///   DataDependentError.
 ///   - borrowing memory: ArgumentError.
 /// Tensors that `f` makes of numbers (Tensor::of, from, generate, adopt, files) are made once, by the trace, and kept
-/// as constants of the entry; so is every other C++ value that `f` reads from outside, such as a global int.
+/// as constants of the entry; so is every other C++ value that `f` reads from outside, such as a global int. C++ gives
+/// no way to see these: FunctionOptions::verify compares calls with the callable, and finds those that have changed.
 ///
 /// Writes: `f` may write its own tensors, and its arguments: assign and += change the caller's storage as they do
 /// outside. The new elements always take other memory than the old ones, which are let go of.

@@ -33,9 +33,9 @@ class LoadedFunction;
 /// they are for every set of sizes that comes. The checksum is no signature: whoever can write the file can choose what
 /// the function computes, but not code.
 ///
-/// Throws IoError, which names the file, if it cannot be read, is no such file, is truncated or altered, or was written
-/// by a newer version in another format; ArgumentError if it holds no entry for these types, which says those that
-/// it has; DeviceError if the device is missing or cannot run the function.
+/// Throws IoError, which names the file, if it cannot be read, is no regular file (a pipe, a device), is no such file,
+/// is truncated or altered, or was written by another version in another format; ArgumentError if it holds no entry for
+/// these types, which says those that it has; DeviceError if the device is missing or cannot run the function.
 template <class Signature>
 LoadedFunction<Signature> load_function(const std::string& path, const LoadOptions& options = {},
                                         Site site = Site::here()) {

@@ -128,9 +128,10 @@ class ShapeEnv {
 
   /// A statement that is checked when its symbols are known.
   struct DeferredCheck {
-    SymBool condition;   ///< over the symbols
-    std::string symbol;  ///< the unbacked symbol of the highest number: once it is known, all are
-    Site site;           ///< the line that stated it
+    SymBool condition;      ///< over the symbols
+    std::string symbol;     ///< the unbacked symbol of the highest number: once it is known, all are
+    Site site;              ///< the line that stated it
+    std::string operation;  ///< what stated it: "expect_true", or the operation that needs it, such as "add"
   };
   /// In the order in which they were stated.
   std::vector<DeferredCheck> deferred_checks() const;

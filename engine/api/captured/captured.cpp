@@ -3,9 +3,11 @@
 #include <fmt/format.h>
 
 #include <algorithm>
+#include <optional>
 #include <utility>
 
 #include "api/call.hpp"
+#include "api/captured/verify.hpp"
 #include "base/context.hpp"
 #include "base/debug.hpp"
 #include "base/escape.hpp"
@@ -94,6 +96,7 @@ Shared<Captured> make_captured(FunctionOptions options, int& traces, Site site) 
 bool in_trace() noexcept { return runtime::tracing(); }
 
 bool run_captured(const Captured& captured, const CapturedArguments& arguments, CapturedResults& results) {
+  if (captured.due_for_verification()) return false;  // capture() has the callable
   Facts facts;
   CapturedInputs inputs;
   api::gather(arguments, inputs, facts);
@@ -134,6 +137,39 @@ bool differs(const CapturedEntry& entry, const std::vector<api::FactName>& names
   return entry.traced[k] != facts[k];
 }
 
+/// Sizes that are equal share a symbol (SizePolicy::duck). Those that were different in an earlier trace get symbols of
+/// their own: that they are equal now is chance. Sizes that share one are given one name.
+void tell_apart(const std::vector<const CapturedEntry*>& earlier, const std::vector<api::FactName>& names,
+                const Facts& facts, std::vector<api::SizeChoice>& choices) {
+  const auto shares = [](const api::SizeChoice& choice) {
+    return choice.policy == SizePolicy::duck && choice.mark.name.empty();
+  };
+  const auto were_equal = [&](std::size_t a, std::size_t b) {
+    return std::ranges::all_of(earlier, [&](const CapturedEntry* entry) {
+      const auto known = [&](std::size_t k) {
+        return entry->traced.size() == facts.size() && entry->names[k].subject == names[k].subject;
+      };
+      return !known(a) || !known(b) || entry->traced[a] == entry->traced[b];
+    });
+  };
+  for (std::size_t i = 0; i < choices.size(); ++i) {
+    if (!shares(choices[i])) continue;
+    std::vector<std::size_t> group{i};
+    bool apart = false;
+    for (std::size_t j = i + 1; j < choices.size(); ++j) {
+      if (!shares(choices[j]) || facts[choices[j].fact] != facts[choices[i].fact]) continue;
+      const bool equal = were_equal(choices[i].fact, choices[j].fact);
+      if (equal) group.push_back(j);
+      apart = apart || !equal;
+    }
+    if (!apart) continue;
+    for (const std::size_t k : group) {
+      choices[k].policy = SizePolicy::dynamic;
+      if (group.size() > 1) choices[k].mark.name = fmt::format("size {} of the traced call", choices[i].fact);
+    }
+  }
+}
+
 /// Chooses the sizes that become symbols: those that are marked, and others as the options say.
 std::vector<api::SizeChoice> choose_sizes(const Captured& captured, const CapturedArguments& arguments,
                                           const CapturedInputs& inputs, const std::vector<api::FactName>& names,
@@ -157,12 +193,13 @@ std::vector<api::SizeChoice> choose_sizes(const Captured& captured, const Captur
       if (mark.axis != names[k].axis) continue;
       symbolic = mark.kind != detail::Storage::SizeMark::Kind::fixed;
       if (mark.kind == detail::Storage::SizeMark::Kind::unbacked) choice.policy = SizePolicy::unbacked;
-      choice.marked = symbolic;
+      choice.marked = symbolic && !mark.size.lenient;
       choice.mark = mark.size;
       if (symbolic) choice.origin = mark.site;
     }
     if (symbolic) out.push_back(std::move(choice));
   }
+  tell_apart(earlier, names, facts, out);
   return out;
 }
 
@@ -236,7 +273,13 @@ bool capture(Captured& captured, const CapturedArguments& arguments, const Trace
     say_entry(context, captured, *fresh);
     entry = captured.add(fresh, facts);
   }
+  std::optional<api::Expected> expected;
+  if (captured.options.verify != 0) expected.emplace(captured, arguments, inputs, facts, tracer);
   entry->run(inputs, facts, arguments, results);
+  if (expected) {
+    captured.verified.fetch_add(1, std::memory_order_relaxed);
+    expected->compare(arguments, results);
+  }
   return true;
 }
 

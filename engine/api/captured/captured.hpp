@@ -43,6 +43,12 @@ class Captured {
   const std::atomic_ref<int> traces_of_type;  // the count is the program's, in a header that needs no <atomic>
   std::atomic<std::uint64_t> traces{0};
   std::atomic<std::uint64_t> plain{0};
+  mutable std::atomic<std::uint64_t> verified{0};
+
+  /// Counts a call. Is it one that is compared with the callable?
+  bool due_for_verification() const noexcept {
+    return options.verify != 0 && (calls_.fetch_add(1, std::memory_order_relaxed) + 1) % options.verify == 0;
+  }
 
  private:
   struct Replaced {
@@ -51,6 +57,7 @@ class Captured {
   };
   std::unique_ptr<std::atomic<const api::CapturedEntry*>[]> entries_;  // null after the last one
   std::atomic<Replaced*> replaced_{nullptr};
+  mutable std::atomic<std::uint64_t> calls_{0};  // counted for verification alone
 };
 
 // Texts for messages and reports.

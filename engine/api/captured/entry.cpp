@@ -185,8 +185,8 @@ void CapturedEntry::run(const CapturedInputs& given, const Facts& call_facts, co
     call.run(*plan, [&](std::size_t root) { return stage.graph().computes()[root]; });
     return plan;
   };
+  sizes->check_counts({call_facts.data(), call_facts.size()}, 0);
   if (sizes->late().empty()) {
-    sizes->check_counts({call_facts.data(), call_facts.size()});
     out.sizes = result_sizes.at({call_facts.data(), call_facts.size()});
     return finish(call, *run_stage(sizes->stages().front(), call_facts), out);
   }
@@ -197,8 +197,8 @@ void CapturedEntry::run(const CapturedInputs& given, const Facts& call_facts, co
     const bool element = sizes->late()[k].element;
     call.late.push_back(element ? value : true_positions(value, Site::unknown()));
     known.push_back(element ? only_element(value) : call.late.back()->shape[0].value());
+    sizes->check_counts({known.data(), known.size()}, known.size() - 1);
   }
-  sizes->check_counts({known.data(), known.size()});
   out.sizes = result_sizes.at({known.data(), known.size()});
   finish(call, *run_stage(sizes->stages().back(), known), out);
 }

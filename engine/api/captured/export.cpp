@@ -298,7 +298,7 @@ class EntryExport {
       std::string text = runtime::size_text(unit_, guard.condition);
       const std::string line = schedule::site_text(guard.site);
       if (!line.empty()) text += fmt::format(" ({})", base::escaped(line));
-      unit_.guards.push_back({guard.condition, std::move(text)});
+      unit_.guards.push_back({guard.condition, std::move(text), unit_.guards.size() >= symbols_.traced_guards()});
     }
   }
 

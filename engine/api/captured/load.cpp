@@ -188,9 +188,14 @@ class ReplayTracer final : public detail::TracerBase {
       environment.knowledge.learn(stated);
       environment.constraints.push_back(stated);
     }
-    for (std::size_t n = bytes.count(17); n > 0; --n) {
+    for (std::size_t n = bytes.count(21); n > 0; --n) {
       const sym::Expr condition = reader_.condition();
-      sym::environment_of(condition).expect(condition, reader_.site());
+      const Site site = reader_.site();
+      sym::Environment& environment = sym::environment_of(condition);
+      const std::size_t before = environment.deferred.size();
+      environment.expect(condition, site, reader_.name());
+      // A statement without a line would take that of the load.
+      if (environment.deferred.size() > before) environment.deferred.back().site = site;
     }
   }
 

@@ -41,6 +41,7 @@ PlanSymbols::PlanSymbols(const SizeSymbols& symbols, std::span<const std::int64_
   }
   for (const sym::Environment::Guard& guard : traced.guards.all())
     env_->guard(SymBool(sym::moved(guard.condition, own.pool, of_)), guard.site);
+  traced_guards_ = own.guards.all().size();
 }
 
 OpenCapturedPlan::OpenCapturedPlan(PlanSymbols symbols, std::vector<graph::NodePtr> roots, const LeafOf& leaf_of,

@@ -27,6 +27,8 @@ class PlanSymbols {
 
   /// Facts that are sizes, rather than where slices start.
   const std::vector<std::size_t>& sizes() const noexcept { return sizes_; }
+  /// How many of the guards are those of the trace. They come first.
+  std::size_t traced_guards() const noexcept { return traced_guards_; }
 
  private:
   // A plan is made in the time of a call. Its guards are a flat program, so a few more of them cost little.
@@ -34,6 +36,7 @@ class PlanSymbols {
   sym::Replacements of_;
   std::unordered_map<sym::Expr, std::size_t> fact_of_;
   std::vector<std::size_t> sizes_;
+  std::size_t traced_guards_ = 0;
 };
 
 /// An open plan and the sizes that it serves: those that satisfy its guards, and are at most four times or a quarter of

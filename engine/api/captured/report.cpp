@@ -110,6 +110,7 @@ FunctionCounts counts(const Captured& captured) {
   for (const CapturedEntry* entry : captured.entries()) c.hits += entry->runs();
   c.traces = captured.traces.load(std::memory_order_relaxed);
   c.plain = captured.plain.load(std::memory_order_relaxed);
+  c.verified = captured.verified.load(std::memory_order_relaxed);
   c.hits -= std::min(c.hits, c.traces);
   return c;
 }

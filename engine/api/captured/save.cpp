@@ -170,6 +170,7 @@ class EntryWriter {
     list(environment_->deferred, [&](const sym::Environment::Deferred& check) {
       to_.condition(check.condition);
       to_.site(check.site);
+      to_.word(check.operation);
     });
   }
 

@@ -21,7 +21,9 @@ CapturedSizes::CapturedSizes(SizeSymbols symbols, const std::vector<FactName>& n
   }
 }
 
-void CapturedSizes::check_counts(std::span<const std::int64_t> facts) const { guards_.check_deferred(facts); }
+void CapturedSizes::check_counts(std::span<const std::int64_t> facts, std::size_t checked) const {
+  guards_.check_deferred(facts, checked);
+}
 
 std::size_t CapturedSizes::plans() const noexcept {
   std::size_t most = 0;

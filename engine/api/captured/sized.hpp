@@ -28,8 +28,9 @@ class CapturedSizes {
   const SizeSymbols& symbols() const noexcept { return symbols_; }
   const TracedGraph& graph() const noexcept { return graph_; }
   /// Statements on sizes without a hint: counts that depend on data, and sizes marked so. Throws ArgumentError, naming
-  /// the first that does not hold. `facts`: of a call, and all counts behind them.
-  void check_counts(std::span<const std::int64_t> facts) const;
+  /// the first that does not hold. `facts`: of a call, and the counts behind them that are known. `checked`: so many of
+  /// them were known at the last check; 0 for the first.
+  void check_counts(std::span<const std::int64_t> facts, std::size_t checked) const;
   /// For example "s0 = x.size(0), at least 2".
   std::vector<std::string> symbol_lines() const;
   /// For each of them the line that it came from, as SizeSymbols::origin_of.

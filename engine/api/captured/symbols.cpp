@@ -5,6 +5,7 @@
 #include <algorithm>
 #include <array>
 #include <boost/container/small_vector.hpp>
+#include <cctype>
 #include <utility>
 
 #include "oriel/error.hpp"
@@ -18,7 +19,7 @@ namespace oriel::api {
 
 SizeSymbols::SizeSymbols(const std::vector<SizeChoice>& choices, const std::vector<FactName>& names, const Facts& facts,
                          std::optional<std::size_t> guards_per_size)
-    : facts_(facts.size()) {
+    : facts_(facts.size()), traced_(facts) {
   env_->environment().guards_per_symbol = guards_per_size;
   env_->environment().call_frames = true;
   struct Named {
@@ -45,6 +46,8 @@ SizeSymbols::SizeSymbols(const std::vector<SizeChoice>& choices, const std::vect
       size = choice.place ? env_->symbol("o" + std::to_string(places++), value, {0, {}}, source)
              : choice.marked && choice.policy != SizePolicy::unbacked ? env_->marked_size(value, source, bounds)
                                                                       : env_->size(value, source, choice.policy);
+      if (!choice.marked && size.is_symbolic() && (bounds.lo || bounds.hi))  // a lenient mark
+        env_->constrain_range(size, bounds, Site::unknown());
       if (!choice.mark.name.empty()) named.push_back({choice.mark.name, size, value});
     }
     if (!size.is_symbolic()) continue;
@@ -58,13 +61,19 @@ SizeSymbols::SizeSymbols(const std::vector<SizeChoice>& choices, const std::vect
 }
 
 SymInt SizeSymbols::add_element(const std::string& source) {
-  counts_.push_back(env_->unbacked(source));
+  // Two of one line are told apart.
+  std::string unique = source;
+  const auto taken = [&](const ShapeEnv::Symbol& symbol) { return symbol.source == unique; };
+  const std::vector<ShapeEnv::Symbol> others = env_->symbols();
+  for (int k = 2; std::ranges::any_of(others, taken); ++k) unique = fmt::format("{}, no. {}", source, k);
+  counts_.push_back(env_->unbacked(unique));
   return counts_.back();
 }
 
-SymInt SizeSymbols::add_count(const std::string& source) {
+SymInt SizeSymbols::add_count(const std::string& source, SymInt most) {
   const SymInt count = add_element(source);
   env_->constrain_size(count, Site::unknown());
+  env_->environment().assume(sym::expression_in(env_->environment(), count <= most));
   return count;
 }
 
@@ -88,21 +97,44 @@ std::string SizeSymbols::origin_of(sym::Expr symbol) const {
   return line.empty() ? line : fmt::format("{} at {}", found->marked ? "marked" : "made", line);
 }
 
-bool SizeSymbols::symbolic(std::size_t fact) const noexcept {
-  return std::ranges::find(symbols_, fact, &Symbol::fact) != symbols_.end();
+SizeSymbols::Described SizeSymbols::described(sym::Expr symbol) const {
+  const sym::Environment::Symbol& known = *env_->environment().symbols.find(symbol);
+  const std::string origin = origin_of(symbol);
+  return {known.source.empty() ? std::string(symbol->name) : fmt::format("{} = {}", symbol->name, known.source),
+          origin.empty() ? origin : fmt::format(" ({})", origin)};
 }
 
-void SizeSymbols::check_marks(const std::vector<FactName>& names) const {
-  for (const Symbol& symbol : symbols_) {
-    const SymInt left = env_->simplify(symbol.size);
-    if (!symbol.marked || left.is_symbolic()) continue;
-    std::string why;
-    for (const ShapeEnv::Guard& guard : env_->guards()) why += (why.empty() ? "" : ", ") + guard.str();
-    throw ArgumentError("mark_dynamic",
-                        fmt::format("{} is marked as dynamic, but the trace needs it to be {} (guards: {}); mark it "
-                                    "static, or change what the function does with it",
-                                    names[symbol.fact].subject, to_string(left), why));
+namespace {
+
+/// Does the text contain the name as a word?
+bool has_word(std::string_view text, std::string_view name) {
+  const auto letter = [&](std::size_t k) {
+    return k < text.size() && (std::isalnum(static_cast<unsigned char>(text[k])) != 0 || text[k] == '_');
+  };
+  for (std::size_t at = text.find(name); at != std::string_view::npos; at = text.find(name, at + 1))
+    if (!(at > 0 && letter(at - 1)) && !letter(at + name.size())) return true;
+  return false;
+}
+
+}  // namespace
+
+std::string SizeSymbols::legend(std::string_view text) const {
+  std::string out;
+  for (const sym::Environment::Symbol& symbol : env_->environment().symbols.all()) {
+    const Described words = described(symbol.expr);
+    const std::string sourced = fmt::format("{} ({})", symbol.expr->name, symbol.source);
+    const auto says = [&](const std::string& what) { return text.find(what) != std::string_view::npos; };
+    if (!has_word(text, symbol.expr->name) || says(words.what) || says(sourced)) continue;
+    const std::size_t fact = fact_of(symbol.expr);
+    const bool valued = symbol.hint && fact < traced_.size();
+    out += fmt::format("{}{}{}{}", out.empty() ? "" : ", ", words.what,
+                       valued ? fmt::format(" = {}", traced_[fact]) : std::string(), words.origin);
   }
+  return out;
+}
+
+bool SizeSymbols::symbolic(std::size_t fact) const noexcept {
+  return std::ranges::find(symbols_, fact, &Symbol::fact) != symbols_.end();
 }
 
 namespace {
@@ -121,6 +153,29 @@ std::string with_site(std::string text, Site site) {
 }
 
 }  // namespace
+
+void SizeSymbols::check_marks(const std::vector<FactName>& names) const {
+  sym::Environment& env = env_->environment();
+  for (const Symbol& symbol : symbols_) {
+    const SymInt left = env_->simplify(symbol.size);
+    if (!symbol.marked || left.is_symbolic()) continue;
+    std::string why;
+    for (const sym::Environment::Guard& guard : env.guards.all()) {
+      const std::vector<sym::Expr> named = sym::variables_of(guard.condition);
+      if (std::ranges::find(named, symbol.size.node()) == named.end()) continue;
+      const std::string line =
+          schedule::site_text(guard.frames != nullptr ? base::user_line(*guard.frames) : guard.site);
+      why += fmt::format("{}{}{}", why.empty() ? "" : ", ", over_sources(guard.condition, env),
+                         line.empty() ? line : ", decided at " + line);
+    }
+    const std::string line = schedule::site_text(symbol.origin);
+    throw ArgumentError(
+        "mark_dynamic",
+        fmt::format("{} is marked as dynamic{}, but the trace needs it to be {} (guards: {}); mark it static or "
+                    "leniently (DynamicSize::lenient), or change what the function does with it",
+                    names[symbol.fact].subject, line.empty() ? line : " at " + line, to_string(left), why));
+  }
+}
 
 SizeGuards::SizeGuards(const SizeSymbols& symbols, const std::vector<FactName>& names) : names_(names) {
   sym::Environment& env = symbols.env().environment();
@@ -158,7 +213,7 @@ SizeGuards::SizeGuards(const SizeSymbols& symbols, const std::vector<FactName>& 
   }
   for (const ShapeEnv::DeferredCheck& check : symbols.env().deferred_checks()) {
     if (!check.condition.is_symbolic()) continue;
-    deferred_.push_back(condition(check.condition.node(), check.site, symbols));
+    deferred_.push_back(deferred(check, symbols));
   }
 }
 
@@ -199,16 +254,29 @@ SizeGuards::Condition SizeGuards::condition(sym::Expr e, Site site, const SizeSy
   return made;
 }
 
-void SizeGuards::check_deferred(std::span<const std::int64_t> facts) const {
-  for (const Condition& check : deferred_) {
-    if (holds(check, facts.data())) continue;
+SizeGuards::Deferred SizeGuards::deferred(const ShapeEnv::DeferredCheck& check, const SizeSymbols& symbols) {
+  const sym::Expr e = check.condition.node();
+  Deferred made{condition(e, check.site, symbols), {}, {}, 0};
+  const bool by_user = check.operation == "expect_true" || check.operation == "constrain_range";
+  const std::string line = schedule::site_text(check.site);
+  made.text = fmt::format("{} does not hold, which {}{} {}", to_string(check.condition), check.operation,
+                          line.empty() ? "" : " at " + line, by_user ? "states" : "needs");
+  for (const sym::Expr variable : sym::variables_of(e)) {
+    made.facts = std::max(made.facts, symbols.fact_of(variable) + 1);
+    made.values.push_back(symbols.described(variable));
+  }
+  return made;
+}
+
+void SizeGuards::check_deferred(std::span<const std::int64_t> facts, std::size_t checked) const {
+  for (const Deferred& check : deferred_) {
+    if (check.facts > facts.size() || (checked != 0 && check.facts <= checked)) continue;
+    if (holds(check.condition, facts.data())) continue;
     std::string values;
-    for (const std::size_t fact : check.facts) {
-      const bool named = fact < names_.size();
-      values += fmt::format("{}{} = {}", values.empty() ? "" : ", ",
-                            named ? names_[fact].subject : fmt::format("count {}", fact - names_.size()), facts[fact]);
-    }
-    throw ArgumentError("function", fmt::format("{} was stated and does not hold: {}", check.text, values));
+    for (std::size_t k = 0; k < check.values.size(); ++k)
+      values += fmt::format("{}{} = {}{}", k == 0 ? "" : ", ", check.values[k].what, facts[check.condition.facts[k]],
+                            check.values[k].origin);
+    throw ArgumentError("function", fmt::format("{}: {}", check.text, values));
   }
 }
 

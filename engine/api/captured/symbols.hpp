@@ -36,10 +36,21 @@ class SizeSymbols {
   /// Is the fact a symbol?
   bool symbolic(std::size_t fact) const noexcept;
   bool any() const noexcept { return !symbols_.empty(); }
-  /// A symbol for a size that depends on data. Its fact is found during the call: it stands behind all others.
-  SymInt add_count(const std::string& source);
+  /// A symbol for a size that depends on data, which is at most `most`. Its fact is found during the call: it stands
+  /// behind all others.
+  SymInt add_count(const std::string& source, SymInt most);
   /// The same for an integer of any sign.
   SymInt add_element(const std::string& source);
+  /// What the symbols among the words of a text are: "s0 = x.size(0) = 4 (made at main.cpp:8)". Those that the text
+  /// explains already are left out.
+  std::string legend(std::string_view text) const;
+  /// A symbol in words: "s0 = x.size(0)" and " (made at main.cpp:8)". The second part is empty where the line is
+  /// unknown or stands in the first.
+  struct Described {
+    std::string what;
+    std::string origin;
+  };
+  Described described(sym::Expr symbol) const;
   /// The line that the symbol came from: "marked at main.cpp:12", "made at main.cpp:8"; empty if it is unknown.
   std::string origin_of(sym::Expr symbol) const;
   /// Throws ArgumentError if the trace has fixed a marked size to one value.
@@ -65,6 +76,7 @@ class SizeSymbols {
   std::vector<Symbol> symbols_;
   std::vector<SymInt> counts_;
   std::size_t facts_ = 0;  // number of facts of a call
+  Facts traced_;           // their values
 };
 
 /// Conditions over the facts of a call.
@@ -80,8 +92,9 @@ class SizeGuards {
   };
   /// The first condition that does not hold, if any.
   std::optional<Miss> first_miss(const std::int64_t* facts) const;
-  /// Throws ArgumentError for the first statement on counts (oriel::expect_true, constrain_range) that does not hold.
-  void check_deferred(std::span<const std::int64_t> facts) const;
+  /// Throws ArgumentError for the first statement on counts (oriel::expect_true, constrain_range, operations) that does
+  /// not hold. `checked`: the number of facts that were known before, whose statements were checked then.
+  void check_deferred(std::span<const std::int64_t> facts, std::size_t checked) const;
   /// The conditions in the order in which they are checked: "x.size(0) >= 2", "x.size(0) % 4 == 0 (model.cpp:12)".
   std::vector<std::string> texts() const;
   /// Of those that the trace took: "x.size(0) % 4 == 0, decided at model.cpp:12; x.size(0) made at main.cpp:8".
@@ -125,7 +138,14 @@ class SizeGuards {
   std::vector<Bound> bounds_;
   std::vector<Same> same_;
   std::vector<Condition> conditions_;
-  std::vector<Condition> deferred_;  // on counts
+  struct Deferred {
+    Condition condition;
+    std::string text;                            // "u0 <= 4 does not hold, which expect_true at main.cpp:12 states"
+    std::vector<SizeSymbols::Described> values;  // of the variables, in the order of the condition's facts
+    std::size_t facts = 0;                       // number of facts that must be known
+  };
+  static Deferred deferred(const ShapeEnv::DeferredCheck& check, const SizeSymbols& symbols);
+  std::vector<Deferred> deferred_;  // on counts
   struct Decision {
     std::string condition;
     std::string origins;  // of its sizes: "; x.size(0) made at main.cpp:8"

@@ -1,11 +1,13 @@
 // Traces a captured function: runs the callable on placeholders and schedules what it computes.
 #include <algorithm>
+#include <optional>
 #include <utility>
 
 #include "api/call.hpp"
 #include "api/captured/constants.hpp"
 #include "api/captured/entry.hpp"
 #include "base/activity.hpp"
+#include "base/error_legend.hpp"
 #include "graph/walk.hpp"
 #include "oriel/error.hpp"
 #include "runtime/trace.hpp"
@@ -48,9 +50,11 @@ struct Placeholders {
   Placeholders(runtime::Trace& trace, const CapturedArguments& arguments, const CapturedInputs& inputs,
                Device number_device, const SizeSymbols& symbols, const std::vector<Shape>& shapes) {
     const auto add = [&](std::vector<Storage>& to, const graph::RealizedKind& kind, Device device) {
-      const std::int64_t bytes = numel(kind.shape).value() * static_cast<std::int64_t>(itemsize(kind.dtype));
+      std::int64_t bytes = numel(kind.shape).value() * static_cast<std::int64_t>(itemsize(kind.dtype));
       graph::RealizedKind symbolic = kind;
       if (&to == &storages) symbolic.shape = shapes[storages.size()];
+      // The memory of no bytes is not told from that of a tensor without elements, which other calls may not pass.
+      if (numel(symbolic.shape).is_symbolic()) bytes = std::max<std::int64_t>(bytes, 1);
       NodePtr node = graph::realized_node(symbolic, trace.placeholder(device, bytes));
       to.push_back({Cell::make_storage(node), node});
     };
@@ -98,8 +102,8 @@ class LateInputs final : public runtime::LateValues {
     for (const Asked& earlier : asked_)
       if (earlier.value == mask) return earlier.placeholder;
     const std::string line = schedule::site_text(site);
-    const SymInt count =
-        symbols_.add_count("the number of true elements" + (line.empty() ? std::string() : " at " + line));
+    const SymInt count = symbols_.add_count(
+        "the number of true elements" + (line.empty() ? std::string() : " at " + line), numel(mask->shape));
     return add(std::move(mask), {count}, {}, site);
   }
 
@@ -335,6 +339,8 @@ std::unique_ptr<CapturedEntry> trace(const CapturedArguments& arguments, const C
   entry->traced = facts;
   entry->number_device = inputs.storages.empty() ? default_device() : inputs.storages[0].node->device;
   LateInputs late(symbols);
+  std::optional<base::ErrorLegend> legend;
+  legend.emplace([&](std::string_view message) { return symbols.legend(message); });
   runtime::Trace tracing(site, &late);
   late.set_trace(tracing);
   const Placeholders placeholders(tracing, arguments, inputs, entry->number_device, symbols,
@@ -357,8 +363,10 @@ std::unique_ptr<CapturedEntry> trace(const CapturedArguments& arguments, const C
   }
   for (const Tensor& tensor : placeholders.tensors) entry->shapes.push_back(tensor.shape());
   check_roots(reader.roots(), placeholders, made, *entry);
+  legend.reset();  // the symbols move
   entry->sizes = std::make_unique<CapturedSizes>(std::move(symbols), entry->names,
                                                  graph_of(reader, placeholders, late, tracer, *entry));
+  entry->sizes->check_counts({facts.data(), facts.size()}, 0);
   // The entry is kept only if there is a plan.
   static_cast<void>(entry->sizes->stages().front().plan({facts.data(), facts.size()}, {}));
   // Sizes that the callable has kept elsewhere decide nothing any more.

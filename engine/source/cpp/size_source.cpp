@@ -100,6 +100,26 @@ struct Wide {
   }
   return result;
 }
+/// Do sizes, and the strides behind them, say of elements that they lie densely in memory in some order of the axes?
+[[maybe_unused]] inline Size lie_densely(const Size* list, int n, Int yes) {
+  const int rank = n / 2;
+  int left = 0;
+  for (int k = 0; k < n; ++k) {
+    if (!list[k].known) return {0, false};
+    if (k < rank && list[k].value >= 2) ++left;
+  }
+  for (int k = 0; k < rank; ++k) {
+    if (list[k].value == 0) return {yes, true};
+  }
+  Wide stride = 1;
+  for (; left > 0; --left) {
+    int k = 0;
+    while (k < rank && (list[k].value < 2 || list[rank + k].value != stride)) ++k;
+    if (k == rank) return {1 - yes, true};
+    stride *= list[k].value;
+  }
+  return {yes, true};
+}
 )";
 }
 
@@ -165,7 +185,8 @@ std::string SizeStatements::written(sym::Expr e) const {
       return on_list(fmt::format("any_or_all(list, {}, 1)", n));
     case Kind::predicate:
     case Kind::not_predicate:
-      break;
+      if (e->name != "non_overlapping_and_dense") break;  // view/layouts/density_predicate.hpp, the only one there is
+      return on_list(fmt::format("lie_densely(list, {}, {})", n, e->kind == Kind::predicate ? 1 : 0));
   }
   throw ArgumentError("export_cpp", fmt::format("the sizes depend on {}, which has no text in C++; export the "
                                                 "computation at one size (export_cpp of tensors)",

@@ -24,7 +24,7 @@ class SizeStatements {
   explicit SizeStatements(const std::unordered_map<sym::Expr, std::string>& names) : names_(names) {}
 
   /// The variable that holds the value of `e`: a Size, whose `known` is false if the value overflows or divides by 0.
-  /// Conditions are 0 or 1. Throws ArgumentError for a predicate, which has no text.
+  /// Conditions are 0 or 1. Throws ArgumentError for a predicate other than density, which has no text.
   std::string of(sym::Expr e);
   /// The statements so far, each a line.
   const std::string& text() const noexcept { return text_; }

@@ -67,7 +67,15 @@ Tensor moved(const Tensor& x, std::uint32_t which, std::uint32_t dice, std::uint
   const SymInt n = x.shape()[axis];
   std::vector<Slice> slices(axis + 1);
   Ranges around(x.rank(), Range{0, 0});
-  switch (which % 12) {
+  switch (which % 15) {
+    case 12:
+      return roll(x, static_cast<std::int64_t>(more % 5) - 2, static_cast<std::int64_t>(axis));
+    case 13:  // windows of a padded axis
+      around[axis] = {1, more % 2 + 1};
+      return sum(unfold(pad(x, around), static_cast<std::int64_t>(axis), 3, 1) * Tensor::of<float>({0.25, 0.5, 0.25}),
+                 -1);
+    case 14:
+      return cumsum(x, static_cast<std::int64_t>(axis)) / 4;
     case 0:
       return x.reshape({-1});
     case 1:
@@ -140,13 +148,53 @@ Tensor joined(const Tensor& a, const Tensor& b, std::uint32_t which) {
   }
 }
 
+/// A number made in two stages of what is chosen from x. Whatever the count is, it has elements where it needs some.
+Tensor of_second_stage(const Tensor& x, std::uint32_t which, std::uint32_t dice) {
+  const Tensor m = masked_select(x, x > 0.25);
+  const auto shift = static_cast<std::int64_t>(dice % 5) - 2;
+  switch (which % 14) {
+    case 0:
+      return sum(concat({m, m / 2, ones({2})}, 0));
+    case 1:
+      return sum(masked_select(m, m > 0.5) * 2);
+    case 2:
+      return sum(unique(m));
+    case 3:
+      return sum(roll(m, shift, 0) * m);
+    case 4:
+      return sum(sort(m, 0, dice % 2 == 0) * arange(m.size(0)));
+    case 5:
+      return sum(take(m, argsort(m, 0), 0) / 2);
+    case 6:
+      return sum(cumsum(m, 0)) / 16;
+    case 7:
+      return sum(m * linspace(0.25, 1, m.size(0)));
+    case 8:
+      return sum(m.slice({{0, 2}})) + sum(m.slice({{-2, {}}})) - sum(m.slice({{1, -1}}));
+    case 9:
+      return sum(m.slice({{.step = 2}})) - sum(m.slice({{.step = -3}}));
+    case 10:
+      return sum(diagonal(m.unsqueeze(1) * m, shift));
+    case 11:
+      return sum(unfold(concat({m, zeros({3})}, 0), 0, 2, 1 + dice % 2) * 2);
+    case 12:
+      return concat({m, ones({1})}, 0).select(0, dice % 2 == 0 ? 0 : -1) +
+             argmax(concat({m, zeros({1})}, 0), 0).to(DType::float32);
+    default:
+      return sum(stack({m, m + 1}, 1)) - sum(gather(m, arange(m.size(0)), 0));
+  }
+}
+
 /// Elements at positions that are given, computed, or found in the data. The shapes of the results do not depend on the
 /// data, for programs branch on shapes.
 Tensor chosen(const Tensor& a, const Tensor& b, std::uint32_t which, std::uint32_t dice) {
   if (a.rank() == 0) return a + sum(masked_select(b, b > 0.25)) / 8;
   const auto axis = static_cast<std::int64_t>(axis_of(a, dice));
   const SymInt n = a.size(axis);
-  switch (which % 8) {
+  switch (which % 10) {
+    case 8:
+    case 9:
+      return a + of_second_stage(b, dice, which) / 16;
     case 0:
       return take(a, Tensor::of<std::int64_t>({0, 2, -1}), axis);
     case 1:

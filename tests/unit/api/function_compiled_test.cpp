@@ -124,6 +124,38 @@ TEST_CASE("elementwise kernels of many sizes are one unit") {
   check_units([](Tensor x) { return x.to(DType::float16) * 2 + x.to(DType::float16); });
 }
 
+TEST_CASE("kernels over other slices of the same memory are one unit") {
+  Tensor z = numbers({40, 300});
+  z.realize();
+  runtime::clear_caches();
+  Tensor sums = zeros({3}).realize();
+  const auto step = [&](std::int64_t t) {
+    Tensor row = z.select(0, t + 1);
+    row.assign(row * 0.5 - z.select(0, t).flip(0) / 4);
+    row.realize();
+    sums = (sums + sum(z.slice({{t, t + 2}, {t, t + 3}}), 0) / 3).realize();
+  };
+  std::vector<double> wanted;
+  {
+    const std::vector<double> before = elements(z);
+    const EigenTier tier = eigen_tier();
+    set_eigen_tier(EigenTier::tile);
+    for (std::int64_t t = 0; t < 30; ++t) step(t);
+    wanted = elements(z);
+    z.assign(Tensor::from(before, {40, 300}).to(DType::float32));
+    z.realize();
+    CHECK(elements(z) == before);
+    set_eigen_tier(tier);
+  }
+  const Units units;
+  step(0);
+  const int made = units.made();
+  CHECK(made > 0);
+  for (std::int64_t t = 1; t < 30; ++t) step(t);
+  CHECK(units.made() == made);
+  CHECK(same_bits(elements(z), wanted));
+}
+
 TEST_CASE("kernels of views of many sizes are one unit") {
   check_units_and_alone([](Tensor x) { return pad(x.flip(0), {{1, 2}, {0, 3}}) * 2; });
   check_units([](Tensor x) { return x.transpose().slice({{1, -1}, {2}}) + 1; });

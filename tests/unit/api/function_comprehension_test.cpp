@@ -125,3 +125,25 @@ TEST_CASE("conditions on unbacked sizes are checked when the work runs") {
                        doctest::Contains("'i' needs a value that keeps its accesses in bounds, which no sizes satisfy"),
                        ComprehensionError);
 }
+
+TEST_CASE("a text that divides by a size takes one that depends on data") {
+  constexpr const char* kFlat = "def f(float(N, M) X) -> (Y) { Y(k) = X(k / M, k % M) where k in 0:N*M }";
+  static const char* const text = kFlat;
+  const auto chosen = [](const Tensor& x) { return take(x, nonzero(sum(x, 1) > 0).reshape({-1}), 0); };
+  static const auto& rows = chosen;
+  const auto check = [](const auto& program) {
+    const auto f = function(program, with(Dynamic::yes));
+    for (const std::int64_t positive : {3, 1, 2, 5}) {
+      const Tensor x = Tensor::generate(
+          {5, 4}, [&](auto i) { return i[0] < positive ? static_cast<float>(i[0] * 4 + i[1] + 1) : -1.0F; });
+      const Tensor got = f(x), want = program(x);
+      CHECK(got.shape() == want.shape());
+      CHECK(got.to_vector<float>() == want.to_vector<float>());
+    }
+    const Tensor none = full({5, 4}, -1.0F);
+    CHECK_THROWS_AS(f(none), UserError);  // a where clause over open sizes must have a value
+    CHECK(f.counts().traces == 1);
+  };
+  check([](Tensor x) { return comprehension(text)(rows(x)).tensor(); });
+  check([](Tensor x) { return comprehension(text)(rows(x).transpose()).tensor(); });
+}

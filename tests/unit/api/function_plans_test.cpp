@@ -56,6 +56,40 @@ std::tuple<Tensor, Tensor> two(std::int64_t n, std::int64_t m) { return {numbers
 
 }  // namespace
 
+TEST_CASE("windows over a padded axis are scheduled for the first two sets of sizes") {
+  const auto check = [](const char* what, const auto& program) {
+    CAPTURE(what);
+    CHECK(scheduled(program, one, several) <= 3);  // those of short sums have a plan of their own
+  };
+  check("same", [](Tensor x) {
+    return sum(unfold(pad(x, {{0, 0}, {1, 1}}), 1, 3, 1) * Tensor::of<float>({0.25, 0.5, 0.125}), -1);
+  });
+  check("causal", [](Tensor x) { return sum(unfold(pad(x, {{2, 0}, {0, 0}}), 0, 3, 1), -1) * 2; });
+  check("behind", [](Tensor x) { return max(unfold(pad(x, {{0, 2}, {0, 0}}), 0, 3, 1), -1); });
+  check("in two axes", [](Tensor x) {
+    const Tensor windows = unfold(unfold(pad(x, {{1, 1}, {1, 1}}), 0, 3, 1), 1, 3, 1);
+    return sum(windows * Tensor::of<float>({{0, 1, 0}, {1, -4, 1}, {0, 1, 0}}), {2, 3});
+  });
+}
+
+TEST_CASE("a roll is scheduled for the first two sets of sizes") {
+  const auto check = [](const char* what, const auto& program) {
+    CAPTURE(what);
+    const auto f = function(program, {.dynamic = Dynamic::yes});
+    for (const auto& [n, m] : several) {
+      const Tensor x = numbers({n, m});
+      const Tensor got = f(x), want = program(x);
+      CHECK(got.strides() == want.strides());
+      CHECK(got.to_vector<float>() == want.to_vector<float>());
+    }
+    CHECK(f.counts().traces == 1);
+    CHECK(f.entries()[0].scheduled == 2);
+  };
+  check("ahead", [](Tensor x) { return roll(x, 1, 0) + x; });
+  check("back", [](Tensor x) { return roll(x, -3, 1) * 2; });
+  check("by a half", [](Tensor x) { return roll(x, Ints{x.size(0) / 2}, Ints{0}); });
+}
+
 TEST_CASE("an entry is scheduled for its first two sets of sizes") {
   int program_number = 0;
   const auto check = [&](const auto& program) {

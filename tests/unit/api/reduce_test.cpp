@@ -85,6 +85,12 @@ TEST_CASE("compositions") {
   CHECK(logsumexp(Tensor::of<float>({INFINITY, 1})).item<float>() == INFINITY);
   CHECK(logsumexp(Tensor::of<float>({INFINITY, -INFINITY, 0})).item<float>() == INFINITY);
   CHECK(std::isnan(logsumexp(Tensor::of<float>({NAN, 1})).item<float>()));
+  // A dominant element keeps the little that the others leave it.
+  const Floats logs = log_softmax(Tensor::of<float>({{0, -20, -30}, {5, 5, -INFINITY}}), 1).to_vector<float>();
+  CHECK(logs[0] == doctest::Approx(-2.0612472e-9).epsilon(1e-6));
+  CHECK(logs[1] == -20);
+  CHECK(logs[3] == doctest::Approx(-std::log(2.0)));
+  CHECK(logs[5] == -INFINITY);
   const Floats n = layer_norm(x, 1, 0).to_vector<float>();
   CHECK(n[0] == doctest::Approx(-2 / std::sqrt(8.0 / 3)));
   CHECK_THROWS_WITH_AS(layer_norm(x, 1, -1), "layer_norm: eps is -1; give a finite number >= 0", ArgumentError);

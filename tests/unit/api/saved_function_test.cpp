@@ -229,7 +229,7 @@ TEST_CASE("statements on counts go along") {
   const auto g = load_function<Tensor(Tensor)>(folder / "stated");
   CHECK(g(Tensor::of<float>({0, 0, 2})).to_vector<float>() == std::vector<float>{3});
   const std::string why = error_of([&] { g(Tensor::of<float>({1, 1, 2})); });
-  has(why, "was stated and does not hold");
+  has(why, "u0 <= 2 does not hold, which expect_true at saved_function_test.cpp");
   has(why, "saved_function_test.cpp");
 }
 

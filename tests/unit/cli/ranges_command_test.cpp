@@ -61,6 +61,17 @@ TEST_CASE("wrong shapes and results that do not begin at 0 are errors") {
   CHECK(origin.err.find("the result 'A' begins at index 11 - I, not at 0 [non_zero_origin]") != std::string::npos);
 }
 
+TEST_CASE("sizes that contradict each other name both, and loops are told from sizes") {
+  constexpr const char* kProduct = "def mm(float(M, K) A, float(K, N) B) -> (C) { C(m, n) +=! A(m, k) * B(k, n) }";
+  const test::Outcome wrong = ranges({"-e", kProduct, "A=n,4", "B=5,n"});
+  CHECK(wrong.status == 1);
+  CHECK(wrong.err.find("K is 4 by dimension 1 of 'A' and 5 by dimension 0 of 'B'; one name is one size") !=
+        std::string::npos);
+  CHECK(ranges({"-e", kProduct, "B=?,n"}).out.find("  0 <= n' < n  round 1, by B(k, n)\n") != std::string::npos);
+  const test::Outcome literal = ranges({"-e", "def f(float(3, N) A) -> (C) { C(n) +=! A(m, n) }", "A=4,?"});
+  CHECK(literal.err.find("dimension 0 of 'A' is 3, and the argument's is 4") != std::string::npos);
+}
+
 TEST_CASE("JSON lines with open sizes") {
   CHECK(ask({{"def", kSum}, {"open", true}}) == Json::parse(R"json({"sizes":{"I":{"lo":1},"K":{"lo":1},"J":{"lo":1}},
           "ranges_by_stmt":[{"i":[0,"I"],"j":[0,"J"]}],"outputs":{"A":["I","J"]},"origin":{},

@@ -146,6 +146,44 @@ TEST_CASE("exports of open sizes refuse sizes that break a guard, and say which"
   CHECK(program.run(number, odd).scratch == 0);
 }
 
+TEST_CASE("steps of an axis are exported for open sizes, with the question whether they lie densely") {
+  const TemporaryFolder folder;
+  OpenProgram program(folder);
+  const auto pairs = function(
+      [](Tensor x) {
+        return x.slice({{.step = 2}}) + x.slice({{1, {}, 2}});
+      },
+      {.dynamic = Dynamic::yes, .names = {"x"}});
+  pairs(ramp({8, 3}, 0.5));
+  pairs(ramp({12, 5}, 0.5));
+  const std::size_t number = program.add("pairs", pairs.export_cpp(folder.path(), {.name = "pairs"}));
+  const Tensor x = ramp({20, 7}, 0.5), y = ramp({6, 4}, 0.25);
+  const std::size_t long_run = program.add_run(number, {20, 7}, {x}), short_run = program.add_run(number, {6, 4}, {y});
+  program.build_and_run("g++", "-std=c++17");
+  program.check(number, long_run, {pairs(x)});
+  program.check(number, short_run, {pairs(y)});
+}
+
+TEST_CASE("a refusal that another plan would lift names the sizes to serve") {
+  const TemporaryFolder folder;
+  OpenProgram program(folder);
+  const auto layer =
+      function([](Tensor x, Tensor w) { return relu(matmul(x, w)); }, {.dynamic = Dynamic::yes, .names = {"x", "w"}});
+  layer(ramp({6, 4}, 0.5), ramp({4, 5}, 0.25));
+  const auto exported = [&](const std::string& name, std::vector<std::vector<std::int64_t>> serve) {
+    return program.add(name, layer.export_cpp(folder.path(), {.name = name, .serve = std::move(serve)}));
+  };
+  const std::size_t few = exported("few", {}), more = exported("more", {{64, 64, 64}});
+  const std::size_t refused = program.add_run(few, {64, 64, 64}, {});
+  const Tensor x = ramp({64, 64}, 0.5), w = ramp({64, 64}, 0.25);
+  const std::size_t served = program.add_run(more, {64, 64, 64}, {x, w});
+  program.build_and_run("g++", "-std=c++17");
+  const std::string status = program.run(few, refused).status;
+  CAPTURE(status);
+  CHECK(status.ends_with("; an export with .serve = {{64, 64, 64}} has a plan for these sizes"));
+  program.check(more, served, {layer(x, w)});
+}
+
 TEST_CASE("exports of open sizes need the scratch memory that the memory plan says") {
   const TemporaryFolder folder;
   OpenProgram program(folder);

@@ -93,7 +93,8 @@ TEST_CASE("definitions that no sizes, or no formulas, fit") {
   CHECK(error(mm, {{{size(3)}}, {}}) ==
         "comprehension:1:8: error: 'A' has 2 dimensions, but its argument has 1 [rank_mismatch]");
   CHECK(error(mm, {{{size(3), size(4)}}, {{size(5), size("n")}}}) ==
-        "comprehension:1:29: error: dimension 0 of 'B' is K, which no sizes satisfy [size_mismatch]");
+        "comprehension:1:29: error: K is 4 by dimension 1 of 'A' and 5 by dimension 0 of 'B'; one name is one size "
+        "[size_mismatch]");
   CHECK(error("def f(float(N) X) -> (Y) { Y(i) = X(i) * X(i + N) }") ==
         "comprehension:1:30: error: 'i' needs a value that keeps its accesses in bounds, which no sizes satisfy "
         "[empty_range]");

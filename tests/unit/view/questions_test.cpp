@@ -6,6 +6,7 @@
 #include <set>
 
 #include "oracle.hpp"
+#include "oriel/shape_env.hpp"
 #include "small_views.hpp"
 #include "view/index_maps.hpp"
 
@@ -170,4 +171,40 @@ TEST_CASE("the map of what a reduction reads") {
         CHECK(source.at(std::vector<std::int64_t>{i, j, r}) == (1 - i) * 12 + r * 3 + (2 - j));
   CHECK(detail::always_first({2, 2}).table() == std::vector<std::int64_t>{0, 0, 0, 0});
   CHECK(detail::in_memory(results, {2, 3}, {1, 2}).table() == std::vector<std::int64_t>{5, 3, 1, 4, 2, 0});
+}
+
+TEST_CASE("windows over a padded axis are one view under no split of their axes") {
+  std::size_t never = 0, asked = 0;
+  const auto check = [&](const View& below, const View& above) {
+    const View stack[] = {below, above};
+    const ShapeTracker map = detail::trusted_stack(stack);
+    CAPTURE(map.str());
+    ++asked;
+    if (!detail::never_one_view(map)) return;
+    ++never;
+    CHECK_FALSE(map.simplify().single());
+    CHECK_FALSE(map.refine());
+  };
+  for (std::int64_t n = 1; n < 6; ++n)
+    for (std::int64_t before = 0; before < 4; ++before)
+      for (std::int64_t after = 0; after < 4; ++after)
+        for (std::int64_t size = 1; size < 5; ++size)
+          for (std::int64_t step = 1; step < 4; ++step) {
+            const std::int64_t all = before + n + after;
+            if (size > all) continue;
+            const std::int64_t windows = (all - size) / step + 1;
+            check(View::contiguous({n}).pad({{before, after}}), View::make({windows, size}, {step, 1}));
+            check(View::contiguous({2, n}).pad({{0, 0}, {before, after}}),
+                  View::make({2, windows, size}, {all, step, 1}));
+            check(View::contiguous({n, 3}).pad({{before, after}, {1, 0}}),
+                  View::make({windows, 3, size, 2}, {4 * step, 1, 4, 1}));
+          }
+  CHECK(never > 300);
+  CHECK(never < asked);
+  // For all sizes, without a guard.
+  ShapeEnv env;
+  const SymInt n = env.symbol("n", 7, {2, {}}), m = env.symbol("m", 5, {2, {}});
+  const View stack[] = {View::contiguous({n, m}).pad({{1, 1}, {1, 1}}), View::make({n, m, 3, 3}, {m + 2, 1, m + 2, 1})};
+  CHECK(detail::never_one_view(detail::trusted_stack(stack)));
+  CHECK(env.guards().empty());
 }

@@ -2,6 +2,7 @@
 
 #include <fmt/format.h>
 
+#include <algorithm>
 #include <set>
 #include <string_view>
 #include <utility>
@@ -9,6 +10,7 @@
 #include "backend/eigen/products/windows_plan.hpp"
 #include "backend/eigen/tile/machine.hpp"
 #include "base/fork_lock.hpp"
+#include "codegen/argument_bases.hpp"
 #include "oriel/error.hpp"
 #include "source/cpp/contraction_source.hpp"
 #include "source/cpp/render.hpp"
@@ -69,6 +71,9 @@ TieredKernel::TieredKernel(std::shared_ptr<const Plan> tile_plan, codegen::LoopP
     : plan(std::move(tile_plan)), program(std::move(loop_program)), seconds(alone), tile_only(std::move(why_tile)) {
   if (const auto contraction = rendered_contraction(program, *plan))
     blocks = source::cpp::rendered_blocks(*contraction);
+  codegen::LoopProgram counted = program;
+  bases = codegen::take_bases(counted);
+  if (std::ranges::all_of(bases, [](std::int64_t base) { return base == 0; })) bases.clear();
 }
 
 std::string why_tile_only(const codegen::LoopProgram& program, const Plan& plan, int threads) {
@@ -169,7 +174,9 @@ void take_compiled(const TieredKernel& kernel) {
 
 NativeBuilder::Wanted NativeBuilder::wanted(const TieredKernel& kernel, const std::string& name) {
   if (kernel.open() != nullptr) return {&kernel, kernel.open()->text()->symbol, kernel.open()->text()->source};
+  // Kernels over other slices of the same memory are one source.
   codegen::LoopProgram program = kernel.program;
+  codegen::take_bases(program);
   program.name = name;
   return {&kernel, identifier(name), render(program)};
 }
@@ -179,9 +186,9 @@ bool NativeBuilder::adopt(const std::string& context, const Wanted& wanted,
   void* const symbol = unit->symbol(wanted.symbol);
   if (symbol == nullptr) return false;
   const OpenUnit* const open = wanted.kernel->open();
-  if (open != nullptr) {
+  {
     const std::lock_guard lock(loading_);
-    sized_[source_key(context, wanted.source)] = unit;
+    by_source_[source_key(context, wanted.source)] = unit;
   }
   const std::lock_guard lock(base::fork_mutex(base::ForkLock::units));
   const bool used = use(*wanted.kernel, symbol, unit);
@@ -192,14 +199,13 @@ bool NativeBuilder::adopt(const std::string& context, const Wanted& wanted,
   return used;
 }
 
-/// Sources for many sizes are shared among plans, also without a disk cache.
-bool NativeBuilder::find_sized(const std::string& context, const Wanted& wanted) {
-  if (wanted.kernel->open() == nullptr) return false;
+/// Sources for many sizes and for many slices are shared among plans, also without a disk cache.
+bool NativeBuilder::find_loaded(const std::string& context, const Wanted& wanted) {
   std::shared_ptr<const LoadedUnit> unit;
   {
     const std::lock_guard lock(loading_);
-    const auto known = sized_.find(source_key(context, wanted.source));
-    if (known != sized_.end()) unit = known->second.lock();
+    const auto known = by_source_.find(source_key(context, wanted.source));
+    if (known != by_source_.end()) unit = known->second.lock();
   }
   return unit != nullptr && adopt(context, wanted, unit);
 }
@@ -248,7 +254,7 @@ std::vector<NativeBuilder::Wanted> NativeBuilder::take_found(const std::string& 
         name = fmt::format("{}_{}", kernel->program.name, copy);
     }
     Wanted w = NativeBuilder::wanted(*kernel, name);
-    if (find_sized(context, w)) {
+    if (find_loaded(context, w)) {
       kernel->tried = true;
     } else if (find(context, w)) {
       kernel->tried = true;
@@ -323,7 +329,7 @@ void NativeBuilder::build(std::span<const TieredKernel* const> kernels, std::vec
   // Kernels of one source, of which one stood for all.
   for (const TieredKernel* kernel : kernels) {
     if (kernel->open() == nullptr || kernel->tried || !kernel->tile_only.empty()) continue;
-    if (find_sized(context, NativeBuilder::wanted(*kernel, {}))) {
+    if (find_loaded(context, NativeBuilder::wanted(*kernel, {}))) {
       kernel->tried = true;
     } else {
       give_up(*kernel);

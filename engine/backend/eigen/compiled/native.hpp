@@ -37,9 +37,11 @@ struct TieredKernel final : Kernel, std::enable_shared_from_this<TieredKernel> {
 
   std::shared_ptr<const Plan> plan;
   codegen::LoopProgram program;
-  double seconds = 0;       // estimated time on one thread (kernel_time.hpp)
-  std::string tile_only;    // why it is never compiled; empty if it may be
-  SizedUnit sized;          // if it may share its compiled form with kernels of other sizes
+  double seconds = 0;     // estimated time on one thread (kernel_time.hpp)
+  std::string tile_only;  // why it is never compiled; empty if it may be
+  SizedUnit sized;        // if it may share its compiled form with kernels of other sizes
+  /// The form that is compiled alone counts from these elements of the arguments; empty if all are 0.
+  std::vector<std::int64_t> bases;
   std::int64_t blocks = 0;  // blocks of results that threads share when it is compiled; 0: they share single points
   mutable std::atomic<NativeFn> native{nullptr};
   mutable std::atomic<bool> tried{false};
@@ -110,7 +112,7 @@ class NativeBuilder {
   Failure build_unit(const std::string& context, std::span<const Wanted> wanted, std::vector<std::string>& notes,
                      int niceness, const std::atomic<bool>* cancel);
   bool find(const std::string& context, const Wanted& wanted);
-  bool find_sized(const std::string& context, const Wanted& wanted);
+  bool find_loaded(const std::string& context, const Wanted& wanted);
   std::shared_ptr<const LoadedUnit> load(const std::string& key, std::string& trouble);
   bool adopt(const std::string& context, const Wanted& wanted, const std::shared_ptr<const LoadedUnit>& unit);
 
@@ -119,8 +121,8 @@ class NativeBuilder {
   std::string level_;
   std::mutex guard_;    // held while building
   std::mutex loading_;  // guards the members below; locked after guard_, and only briefly
-  std::unordered_map<std::string, std::weak_ptr<const LoadedUnit>> loaded_;  // by unit key
-  std::unordered_map<std::string, std::weak_ptr<const LoadedUnit>> sized_;   // by source_key
+  std::unordered_map<std::string, std::weak_ptr<const LoadedUnit>> loaded_;     // by unit key
+  std::unordered_map<std::string, std::weak_ptr<const LoadedUnit>> by_source_;  // by source_key
   std::string recalled_context_;
   bool introduced_ = false;
   int failures_ = 0;  // failures of the compiler in a row that no kernel caused

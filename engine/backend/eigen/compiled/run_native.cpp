@@ -61,6 +61,13 @@ void run_native(const TieredKernel& kernel, NativeFn native, const Team& threads
       scalar.i = value.i;
     }
   }
+  InlineVector<void*, 16> moved;
+  if (!kernel.bases.empty() && kernel.open() == nullptr) {
+    for (std::size_t k = 0; k < arguments.size(); ++k)
+      moved.push_back(static_cast<char*>(arguments[k]) +
+                      kernel.bases[k] * static_cast<std::int64_t>(itemsize(kernel.program.arguments[k].dtype)));
+    arguments = {moved.data(), moved.size()};
+  }
   if (kernel.blocks > 0) return run_blocks(kernel, native, threads, arguments.data(), scalars);
   const bool rows = std::any_of(plan.stages.begin(), plan.stages.end(), [](const StagePlan& s) { return s.loops; });
   const std::int64_t grain = rows && !plan.columns ? 1 : kRange;

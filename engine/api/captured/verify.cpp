@@ -1,0 +1,130 @@
+#include "api/captured/verify.hpp"
+
+#include <fmt/format.h>
+
+#include <cmath>
+#include <cstring>
+
+#include "api/call.hpp"
+#include "oriel/error.hpp"
+#include "oriel/movement.hpp"
+
+namespace oriel::api {
+
+using detail::CapturedArguments;
+using detail::CapturedResults;
+using detail::Cell;
+using detail::CellPtr;
+
+namespace {
+
+/// Tensors like these in storages of their own, with the same elements. Two that share a storage share one again.
+std::vector<Tensor> apart(const CapturedArguments& arguments, const CapturedInputs& inputs) {
+  std::vector<CellPtr> storages;
+  for (const CapturedInputs::Storage& s : inputs.storages) storages.push_back(Cell::make_storage(s.node));
+  std::vector<Tensor> out;
+  for (std::size_t k = 0; k < arguments.tensors.size(); ++k) {
+    std::vector<const detail::Place*> places;
+    for (Cell* cell = &Access::cell(*arguments.tensors[k]); cell->place() != nullptr;
+         cell = cell->place()->parent().get())
+      places.push_back(cell->place());
+    CellPtr cell = storages[static_cast<std::size_t>(inputs.storage_of[k])];
+    for (std::size_t p = places.size(); p-- > 0;) cell = Cell::make_place(std::move(cell), places[p]->path());
+    out.push_back(Access::naming(std::move(cell)));
+  }
+  return out;
+}
+
+std::string element_text(const Tensor& x, std::int64_t position) {
+  const Tensor element = x.reshape({-1}).select(0, position);
+  if (is_floating(x.dtype())) return fmt::format("{}", element.to(DType::float64).item<double>());
+  if (x.dtype() == DType::bool_) return element.item<bool>() ? "true" : "false";
+  if (x.dtype() == DType::uint64) return fmt::format("{}", element.item<std::uint64_t>());
+  return fmt::format("{}", element.to(DType::int64).item<std::int64_t>());
+}
+
+std::string index_text(const Shape& shape, std::int64_t position) {
+  Ints index(shape.size());
+  for (std::size_t d = shape.size(); d-- > 0; position /= shape[d].value()) index[d] = position % shape[d].value();
+  return to_string(index);
+}
+
+/// Both zeros, or both NaN: numbers that differ in bits alone.
+bool alike(const Tensor& got, const Tensor& want, std::int64_t position) {
+  if (!is_floating(got.dtype())) return false;
+  const auto number = [&](const Tensor& x) {
+    return x.reshape({-1}).select(0, position).to(DType::float64).item<double>();
+  };
+  const double a = number(got), b = number(want);
+  return a == b || (std::isnan(a) && std::isnan(b));
+}
+
+}  // namespace
+
+Expected::Expected(const detail::Captured& captured, const CapturedArguments& arguments, const CapturedInputs& inputs,
+                   const Facts& facts, const detail::TracerBase& tracer)
+    : captured_(captured), tracer_(tracer), own_(apart(arguments, inputs)) {
+  const std::unique_ptr<CapturedEntry> fresh =
+      trace(arguments, inputs, facts, name_facts(arguments, inputs, tracer.names(captured.options)), {}, tracer,
+            captured.site);
+  CapturedArguments on_own = arguments;
+  on_own.tensors.clear();
+  for (const Tensor& x : own_) on_own.tensors.push_back(&x);
+  Facts own_facts;
+  CapturedInputs own_inputs;
+  gather(on_own, own_inputs, own_facts);
+  fresh->run(own_inputs, own_facts, on_own, results_);
+}
+
+void Expected::refuse(const std::string& difference) const {
+  throw ArgumentError(
+      "function", fmt::format("{} does not give what its callable gives: {}. What the callable reads besides its "
+                              "arguments, such as a global variable, has changed since it was traced; pass it as an "
+                              "argument, or bind it with oriel::bind",
+                              called(captured_), difference));
+}
+
+void Expected::compare_tensors(const std::string& what, const Tensor& got, const Tensor& want) const {
+  if (got.dtype() != want.dtype())
+    refuse(fmt::format("{} is {}, and should be {}", what, name(got.dtype()), name(want.dtype())));
+  if (got.shape() != want.shape())
+    refuse(
+        fmt::format("{} has the shape {}, and should have {}", what, to_string(got.shape()), to_string(want.shape())));
+  const auto a = Access::elements(got.contiguous(), "function"), b = Access::elements(want.contiguous(), "function");
+  const std::size_t item = itemsize(got.dtype());
+  const auto* x = static_cast<const char*>(a.get());
+  const auto* y = static_cast<const char*>(b.get());
+  const std::int64_t count = got.numel().value();
+  if (count == 0 || std::memcmp(x, y, static_cast<std::size_t>(count) * item) == 0) return;
+  for (std::int64_t k = 0; k < count; ++k) {
+    const std::size_t at = static_cast<std::size_t>(k) * item;
+    if (std::memcmp(x + at, y + at, item) == 0 || alike(got, want, k)) continue;
+    refuse(fmt::format("element {} of {} is {}, and should be {}", index_text(got.shape(), k), what,
+                       element_text(got, k), element_text(want, k)));
+  }
+}
+
+void Expected::compare(const CapturedArguments& arguments, const CapturedResults& results) const {
+  if (results.tensors.size() != results_.tensors.size())
+    refuse(fmt::format("it has {} tensors as results, and should have {}", results.tensors.size(),
+                       results_.tensors.size()));
+  const bool one = results.tensors.size() == 1;
+  for (std::size_t k = 0; k < results.tensors.size(); ++k)
+    compare_tensors(one ? "the result" : fmt::format("result {}", k), results.tensors[k], results_.tensors[k]);
+  const auto compare_numbers = [&](std::string_view what, const auto& got, const auto& want) {
+    if (got.size() != want.size())
+      refuse(fmt::format("it has {} {}s as results, and should have {}", got.size(), what, want.size()));
+    for (std::size_t k = 0; k < got.size(); ++k)
+      if (got[k] != want[k])
+        refuse(fmt::format("{} {} of the result is {}, and should be {}", what, k, to_string(SymInt(got[k])),
+                           to_string(SymInt(want[k]))));
+  };
+  compare_numbers("size", results.sizes, results_.sizes);
+  if (results.like && results_.like)
+    compare_numbers("number", tracer_.form(results.like.get()).values, tracer_.form(results_.like.get()).values);
+  const detail::CapturedNames names = tracer_.names(captured_.options);
+  for (std::size_t k = 0; k < own_.size(); ++k)
+    compare_tensors("the argument " + names.tensors[k] + " after the call", *arguments.tensors[k], own_[k]);
+}
+
+}  // namespace oriel::api

@@ -233,3 +233,12 @@ TEST_CASE("a device that fails while a leaf is overwritten loses that result, an
                        "the tensor anew",
                        DeviceError);
 }
+
+TEST_CASE("memory is reused for one dtype only, and explain says so") {
+  Tensor x = numbers({1000});
+  x = x.to(DType::int32);
+  CHECK(where(x) == "not over %0, which ends here: its elements are float32, and memory is reused for one dtype only;");
+  Tensor y = numbers({1000});
+  y = y.to(DType::float64);  // of another size
+  CHECK(where(y) == ";");
+}

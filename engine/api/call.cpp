@@ -41,7 +41,7 @@ Tensor Access::tensor(graph::NodePtr node) {
 Tensor Access::view(const Operand& x, graph::NodePtr number, Path path) {
   if (x.tensor_ == nullptr) return tensor(path(std::move(number)));
   if (runtime::tracing()) x.tensor_->cell_->check_traced("function");
-  CellPtr cell = Cell::make_place(CellPtr(x.tensor_->cell_), std::move(path));
+  CellPtr cell = Cell::make_place(CellPtr(x.tensor_->cell_), std::move(path), x.temporary_);
   bound(cell->node());
   return Tensor(cell.detach());
 }
@@ -67,6 +67,17 @@ void Access::write(Tensor& tensor, graph::NodePtr value, const graph::Origin& or
   }
   value = graph::broadcast_to(graph::cast(std::move(value), cell.dtype(), origin), cell.shape(), origin);
   bound(cell.write(value, origin));
+}
+
+void Access::check_shows_writes(const Tensor& tensor, std::string_view operation) {
+  if (tensor.cell_->shows_writes()) return;
+  throw ArgumentError(
+      operation,
+      fmt::format("nothing else names the value {} {} on the left side, so the write would be lost; give it a name "
+                  "first, or write to the tensor that is meant: x.assign_where(mask, value) for masked_select and "
+                  "where, x.assign_at(index, values) and x.add_at(index, values) for take, x[i] = value and "
+                  "x.slice(..) = value for views",
+                  name(tensor.dtype()), to_string(tensor.shape())));
 }
 
 Layout Access::layout(const graph::Node& node) {
@@ -152,6 +163,40 @@ DType in_place_dtype(DType target, DType result, std::string_view operation) {
   if (can_cast(result, target)) return target;
   throw DTypeError(operation, fmt::format("the result is {} and cannot be kept in {}; write x = x op y, or cast first",
                                           name(result), name(target)));
+}
+
+namespace {
+
+// Is the number an element of this dtype as it is? Floats hold every number, rounded.
+bool holds_number(DType dtype, double value) {
+  if (is_floating(dtype)) return true;
+  if (dtype == DType::bool_) return value == 0 || value == 1;
+  const double beyond = dtype == DType::uint64 ? 0x1p64 : 0x1p63;
+  const graph::Scalar cast = graph::Scalar::of_float(DType::float64, value).cast(dtype);
+  return value < beyond && cast.cast(DType::float64).f == value;
+}
+
+}  // namespace
+
+NodePtr written_value(const Call& call, const Operand& value, DType dtype, Device device) {
+  if (const Tensor* const tensor = Access::tensor(value)) {
+    if (!can_cast(tensor->dtype(), dtype)) {
+      throw DTypeError(call.operation(),
+                       fmt::format("the value is {} and is not kept in {}; convert it first, with to(DType::{})",
+                                   name(tensor->dtype()), name(dtype), dtype == DType::bool_ ? "bool_" : name(dtype)));
+    }
+    return call.cast(Access::node(*tensor), dtype);
+  }
+  const bool checked = Access::default_dtype(value) == DType::float32 || dtype == DType::bool_;
+  if (checked && !holds_number(dtype, Access::value(value))) {
+    throw ArgumentError(call.operation(), fmt::format("{} does not fit {}; give a number that it holds",
+                                                      Access::text(value), name(dtype)));
+  }
+  if (Access::default_dtype(value) == DType::float32) {
+    return graph::constant(Access::number(value, DType::float64, call.operation()).cast(dtype), {}, device,
+                           call.origin());
+  }
+  return graph::constant(Access::number(value, dtype, call.operation()), {}, device, call.origin());
 }
 
 DType floating_dtype(DType dtype) noexcept { return is_floating(dtype) ? dtype : DType::float32; }

@@ -41,6 +41,10 @@ struct Access {
     return tensor.hold(tensor.dtype(), operation);
   }
 
+  /// The expression's value `tensor` is written. Throws ArgumentError if nothing else names its storage, so that the
+  /// write would be lost.
+  static void check_shows_writes(const Tensor& tensor, std::string_view operation);
+
   static const Tensor* tensor(const Operand& x) noexcept { return x.tensor_; }
   static Site site(const Operand& x) noexcept { return x.site_; }
   /// Is the operand an expression over symbols?
@@ -72,6 +76,9 @@ DType common_dtype(std::initializer_list<const Operand*> operands);
 /// The dtype of x after `x op= y`, which is that of x (`target`); x op y has dtype `result`. Throws DTypeError unless
 /// can_cast(result, target).
 DType in_place_dtype(DType target, DType result, std::string_view operation);
+/// `value` as it is written into elements of `dtype`: cast, not broadcast. Throws DTypeError for a tensor that can_cast
+/// refuses, ArgumentError for a number that an integer dtype or bool does not hold.
+NodePtr written_value(const class Call& call, const Operand& value, DType dtype, Device device);
 /// float32 for integers and bool, itself for floats.
 DType floating_dtype(DType dtype) noexcept;
 /// The dtype in which compositions and sums of floats are computed: float64 for float64, float32 for all others.

@@ -40,10 +40,10 @@ void intrusive_ptr_release(Cell* cell) noexcept {
 
 CellPtr Cell::make_storage(NodePtr contents) { return CellPtr(new Storage(std::move(contents))); }
 
-CellPtr Cell::make_place(CellPtr of, Path path) {
+CellPtr Cell::make_place(CellPtr of, Path path, bool of_temporary) {
   Seen seen = of->look();
   NodePtr node = path(std::move(seen.node));
-  auto* const place = new Place(*node, std::move(of), std::move(path));
+  auto* const place = new Place(*node, std::move(of), std::move(path), of_temporary);
   CellPtr cell(place);
   {
     Storage& storage = *place->storage_;
@@ -95,6 +95,17 @@ NodePtr Cell::write(const NodePtr& value, const graph::Origin& origin) {
   }
 }
 
+bool Cell::shows_writes() const noexcept {
+  std::uint32_t known = 1;  // references to the cell that come from the expression itself
+  for (const Cell* cell = this; cell->references_.load(std::memory_order_relaxed) <= known;) {
+    if (cell == cell->storage_) return false;
+    const auto* const place = static_cast<const Place*>(cell);
+    known = place->of_temporary_ ? 2 : 1;
+    cell = place->parent_.get();
+  }
+  return true;
+}
+
 Storage::Storage(NodePtr contents) : Cell(*contents, this), trace_(runtime::Trace::current()) {
   node_ = std::move(contents);
 }
@@ -135,8 +146,8 @@ std::vector<Storage::SizeMark> Storage::marks() const {
   return marks ? *marks : std::vector<SizeMark>();
 }
 
-Place::Place(const Node& like, CellPtr parent, Path path)
-    : Cell(like, parent->storage()), parent_(std::move(parent)), path_(std::move(path)) {
+Place::Place(const Node& like, CellPtr parent, Path path, bool of_temporary)
+    : Cell(like, parent->storage()), parent_(std::move(parent)), path_(std::move(path)), of_temporary_(of_temporary) {
   const Place* const above = parent_->place();
   depth_ = above != nullptr ? above->depth_ + 1 : 1;
 }
@@ -190,6 +201,7 @@ void Place::flatten() {
   };
   parent_ = CellPtr(storage_);
   depth_ = 1;
+  of_temporary_ = false;
 }
 
 }  // namespace oriel::detail

@@ -31,8 +31,8 @@ class Cell {
  public:
   /// Makes a storage with these elements.
   static CellPtr make_storage(graph::NodePtr contents);
-  /// Makes a place: the view path(of).
-  static CellPtr make_place(CellPtr of, Path path);
+  /// Makes a place: the view path(of). `of_temporary`: a value of an expression names `of` until the expression ends.
+  static CellPtr make_place(CellPtr of, Path path, bool of_temporary = false);
 
   const Shape& shape() const noexcept { return shape_; }
   DType dtype() const noexcept { return dtype_; }
@@ -49,6 +49,9 @@ class Cell {
   /// Writes `value`, of this cell's shape and dtype, into the storage. Returns the storage's new node. Throws
   /// ShapeError if two indices of this place stand for one element, or if it cannot be shown that none do.
   graph::NodePtr write(const graph::NodePtr& value, const graph::Origin& origin);
+  /// This cell is named by one value of an expression. Would a write to it show anywhere else: does anything more name
+  /// the storage, directly or as a view?
+  bool shows_writes() const noexcept;
 
   friend void intrusive_ptr_add_ref(Cell* cell) noexcept;
   friend void intrusive_ptr_release(Cell* cell) noexcept;
@@ -111,7 +114,7 @@ class Storage : public Cell {
 class Place : public Cell {
  public:
   /// `like` is a node with this view's shape, dtype and device.
-  Place(const graph::Node& like, CellPtr parent, Path path);
+  Place(const graph::Node& like, CellPtr parent, Path path, bool of_temporary);
   ~Place();
   /// The cell of which this is a view, and the movements from there.
   const CellPtr& parent() const noexcept { return parent_; }
@@ -130,7 +133,8 @@ class Place : public Cell {
 
   CellPtr parent_;
   Path path_;
-  int depth_;  // places between this one and the storage, this one included
+  int depth_;          // places between this one and the storage, this one included
+  bool of_temporary_;  // the value of an expression that named the parent may still do so
 
   // Of the storage's list; guarded by its spin lock.
   Place* next_ = nullptr;

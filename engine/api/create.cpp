@@ -180,9 +180,9 @@ Tensor iota(const Shape& shape, Site site) {
   return Access::tensor(graph::iota(shape, default_device(), call.origin()));
 }
 
-Tensor eye(std::int64_t rows, std::int64_t columns, std::int64_t diagonal, DType dtype, Site site) {
+Tensor eye(SymInt rows, SymInt columns, std::int64_t diagonal, DType dtype, Site site) {
   const Call call("eye", site);
-  if (rows < 0) throw ShapeError("eye", fmt::format("{} rows; give a number >= 0", rows));
+  if (rows < 0) throw ShapeError("eye", fmt::format("{} rows; give a number >= 0", to_string(rows)));
   if (columns < 0) columns = rows;
   const Device device = default_device();
   NodePtr row = graph::iota({rows, 1}, device, call.origin());

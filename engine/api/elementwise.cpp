@@ -92,25 +92,6 @@ NodePtr sigmoid_of(const Call& call, const NodePtr& x) {
   return call.binary(Op::Div, call.like(x, 1), call.binary(Op::Add, std::move(e), 1));
 }
 
-// x.assign(result), if x may store its dtype. The result is released before the write, so that what it reads can be
-// overwritten in place.
-Tensor& in_place(std::string_view name, Tensor& x, Tensor&& result, const Operand& y) {
-  const Call call(name, y);
-  (void)api::in_place_dtype(x.dtype(), result.dtype(), name);  // throws if x cannot store the result
-  if (result.shape() != x.shape()) {
-    throw ShapeError(name,
-                     fmt::format("the result has shape {} and is put into {}; only the other operand is broadcast",
-                                 to_string(result.shape()), to_string(x.shape())));
-  }
-  NodePtr value;
-  {
-    const Tensor gone = std::move(result);
-    value = Access::node(gone);
-  }
-  Access::write(x, std::move(value), {name, Access::site(y)});
-  return x;
-}
-
 // x where column - row <= diagonal (>= for `upper`), 0 elsewhere.
 Tensor triangle(std::string_view name, const Operand& x, std::int64_t diagonal, bool upper) {
   const Call call(name, x);
@@ -138,6 +119,7 @@ Tensor operator-(const Operand& a, const Operand& b) {
   // Without this check a bool would be promoted beside a number and count as 0 or 1, which is more often a mistake than
   // intended.
   if (is_bool(a) || is_bool(b)) {
+    const Call call("sub", a);
     throw DTypeError("sub", "takes integers and floats, not bool; use ^ or logical_not, or cast first");
   }
   return binary(Op::Sub, "sub", a, b);
@@ -198,43 +180,35 @@ Tensor operator&&(const Operand& a, const Operand& b) { return logical_and(a, b)
 Tensor operator||(const Operand& a, const Operand& b) { return logical_or(a, b); }
 Tensor operator!(const Operand& x) { return logical_not(x); }
 
+namespace {
+
+// The line that built the operand, for operators that cannot know their own.
+Site built_at(const Operand& x) {
+  return Access::tensor(x) != nullptr ? Access::node(*Access::tensor(x))->site : Site::unknown();
+}
+
+// The same operand with another line.
+Operand at_line(const Operand& x, Site site) {
+  return Access::tensor(x) != nullptr ? Operand(*Access::tensor(x), site) : x;
+}
+
+Tensor logical_here(Op op, std::string_view name, const Operand& a, const Operand& b) {
+  const Site line = Access::tensor(b) != nullptr ? built_at(b) : built_at(a);
+  return logical(op, name, at_line(a, line), b);
+}
+
+}  // namespace
+
+Tensor operator!(const Tensor& x) { return logical_not(Operand(x, built_at(Operand(x, Site::unknown())))); }
+Tensor detail::both(const Operand& a, const Operand& b) { return logical_here(Op::And, "logical_and", a, b); }
+Tensor detail::either(const Operand& a, const Operand& b) { return logical_here(Op::Or, "logical_or", a, b); }
+
 Tensor operator&(const Operand& a, const Operand& b) { return binary(Op::And, "bitwise_and", a, b); }
 Tensor operator|(const Operand& a, const Operand& b) { return binary(Op::Or, "bitwise_or", a, b); }
 Tensor operator^(const Operand& a, const Operand& b) { return binary(Op::Xor, "bitwise_xor", a, b); }
 Tensor operator~(const Operand& x) { return unary(Op::Not, "bitwise_not", x); }
 Tensor operator<<(const Operand& a, const Operand& b) { return binary(Op::Shl, "left_shift", a, b); }
 Tensor operator>>(const Operand& a, const Operand& b) { return binary(Op::Shr, "right_shift", a, b); }
-
-Tensor& operator+=(Tensor& x, const Operand& y) { return in_place("add", x, Operand(x, Access::site(y)) + y, y); }
-Tensor& operator-=(Tensor& x, const Operand& y) { return in_place("sub", x, Operand(x, Access::site(y)) - y, y); }
-Tensor& operator*=(Tensor& x, const Operand& y) { return in_place("mul", x, Operand(x, Access::site(y)) * y, y); }
-Tensor& operator/=(Tensor& x, const Operand& y) { return in_place("div", x, Operand(x, Access::site(y)) / y, y); }
-Tensor& operator%=(Tensor& x, const Operand& y) { return in_place("remainder", x, Operand(x, Access::site(y)) % y, y); }
-Tensor& operator&=(Tensor& x, const Operand& y) {
-  return in_place("bitwise_and", x, Operand(x, Access::site(y)) & y, y);
-}
-Tensor& operator|=(Tensor& x, const Operand& y) {
-  return in_place("bitwise_or", x, Operand(x, Access::site(y)) | y, y);
-}
-Tensor& operator^=(Tensor& x, const Operand& y) {
-  return in_place("bitwise_xor", x, Operand(x, Access::site(y)) ^ y, y);
-}
-Tensor& operator<<=(Tensor& x, const Operand& y) {
-  return in_place("left_shift", x, Operand(x, Access::site(y)) << y, y);
-}
-Tensor& operator>>=(Tensor& x, const Operand& y) {
-  return in_place("right_shift", x, Operand(x, Access::site(y)) >> y, y);
-}
-Tensor operator+=(Tensor&& x, const Operand& y) { return x += y; }
-Tensor operator-=(Tensor&& x, const Operand& y) { return x -= y; }
-Tensor operator*=(Tensor&& x, const Operand& y) { return x *= y; }
-Tensor operator/=(Tensor&& x, const Operand& y) { return x /= y; }
-Tensor operator%=(Tensor&& x, const Operand& y) { return x %= y; }
-Tensor operator&=(Tensor&& x, const Operand& y) { return x &= y; }
-Tensor operator|=(Tensor&& x, const Operand& y) { return x |= y; }
-Tensor operator^=(Tensor&& x, const Operand& y) { return x ^= y; }
-Tensor operator<<=(Tensor&& x, const Operand& y) { return x <<= y; }
-Tensor operator>>=(Tensor&& x, const Operand& y) { return x >>= y; }
 
 Tensor where(const Operand& c, const Operand& x, const Operand& y) {
   const Call call("where", c);
@@ -243,6 +217,18 @@ Tensor where(const Operand& c, const Operand& x, const Operand& y) {
   NodePtr yes = call.node(x, dtype, {}, condition->device);
   NodePtr no = call.node(y, dtype, {}, condition->device);
   return Access::tensor(call.where(std::move(condition), std::move(yes), std::move(no)));
+}
+
+Tensor masked_fill(const Operand& x, const Operand& mask, const Operand& value) {
+  const Call call("masked_fill", x);
+  NodePtr node = call.node(x);
+  if (Access::default_dtype(mask) != DType::bool_) {
+    throw DTypeError("masked_fill",
+                     fmt::format("the mask is {}; it must be bool, such as x != 0", name(Access::default_dtype(mask))));
+  }
+  NodePtr filled = call.broadcast(api::written_value(call, value, node->dtype, node->device), node->shape);
+  NodePtr chosen = call.broadcast(call.node(mask, DType::bool_, {}, node->device), node->shape);
+  return Access::tensor(call.where(std::move(chosen), std::move(filled), std::move(node)));
 }
 
 Tensor tril(const Operand& x, std::int64_t diagonal) { return triangle("tril", x, diagonal, false); }

@@ -254,6 +254,10 @@ Tensor pad(const Operand& x, const Ranges& before_after, const Operand& value) {
   return Access::tensor(call.pad(node, before_after, number));
 }
 
+Tensor pad(const Operand& x, const AxisEnds& before_after, const Operand& value) {
+  return pad(x, Ranges{before_after.range}, value);
+}
+
 Tensor flip(const Operand& x, const Axes& axes) {
   const Call call("flip", x);
   return call.view(x, [=](NodePtr node) {

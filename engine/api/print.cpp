@@ -220,6 +220,15 @@ std::string to_string(const Tensor& x) { return to_string(x, print_options()); }
 
 std::ostream& operator<<(std::ostream& out, const Tensor& x) { return out << to_string(x); }
 
+std::string to_string(DType dtype) { return std::string(name(dtype)); }
+std::string to_string(Device device) { return device.str(); }
+std::string to_string(MemoryFormat format) { return std::string(name(format)); }
+std::string to_string(const Layout& layout) { return layout.str(); }
+std::string to_string(const View& view) { return view.str(); }
+std::string to_string(const ShapeTracker& views) { return views.str(); }
+std::string to_string(const Iteration& iteration) { return iteration.str(); }
+std::string to_string(const Explanation& explanation) { return explanation.str(); }
+
 std::ostream& operator<<(std::ostream& out, DType dtype) { return out << name(dtype); }
 std::ostream& operator<<(std::ostream& out, Device device) { return out << device.str(); }
 std::ostream& operator<<(std::ostream& out, MemoryFormat format) { return out << name(format); }

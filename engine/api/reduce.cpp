@@ -123,14 +123,20 @@ double checked_number(std::string_view name, std::string_view what, double value
 
 }  // namespace
 
-Tensor sum(const Operand& x, const Axes& axes, bool keepdim) { return accumulate(Op::Sum, "sum", x, axes, keepdim); }
-Tensor prod(const Operand& x, const Axes& axes, bool keepdim) { return accumulate(Op::Prod, "prod", x, axes, keepdim); }
-Tensor max(const Operand& x, const Axes& axes, bool keepdim) { return extreme(Op::ReduceMax, "max", x, axes, keepdim); }
-Tensor min(const Operand& x, const Axes& axes, bool keepdim) { return extreme(Op::ReduceMin, "min", x, axes, keepdim); }
-Tensor any(const Operand& x, const Axes& axes, bool keepdim) { return test(Op::ReduceOr, "any", x, axes, keepdim); }
-Tensor all(const Operand& x, const Axes& axes, bool keepdim) { return test(Op::ReduceAnd, "all", x, axes, keepdim); }
+Tensor sum(const Operand& x, const Axes& axes, KeepDim keepdim) { return accumulate(Op::Sum, "sum", x, axes, keepdim); }
+Tensor prod(const Operand& x, const Axes& axes, KeepDim keepdim) {
+  return accumulate(Op::Prod, "prod", x, axes, keepdim);
+}
+Tensor max(const Operand& x, const Axes& axes, KeepDim keepdim) {
+  return extreme(Op::ReduceMax, "max", x, axes, keepdim);
+}
+Tensor min(const Operand& x, const Axes& axes, KeepDim keepdim) {
+  return extreme(Op::ReduceMin, "min", x, axes, keepdim);
+}
+Tensor any(const Operand& x, const Axes& axes, KeepDim keepdim) { return test(Op::ReduceOr, "any", x, axes, keepdim); }
+Tensor all(const Operand& x, const Axes& axes, KeepDim keepdim) { return test(Op::ReduceAnd, "all", x, axes, keepdim); }
 
-Tensor mean(const Operand& x, const Axes& axes, bool keepdim) {
+Tensor mean(const Operand& x, const Axes& axes, KeepDim keepdim) {
   Reduced r("mean", x, axes, keepdim);
   r.compose();
   return r.finish(r.mean(r.source));
@@ -149,24 +155,24 @@ NodePtr variance(Reduced& r, double correction) {
 
 }  // namespace
 
-Tensor var(const Operand& x, const Axes& axes, bool keepdim, double correction) {
+Tensor var(const Operand& x, const Axes& axes, KeepDim keepdim, double correction) {
   Reduced r("var", x, axes, keepdim);
   return r.finish(variance(r, correction));
 }
 
-Tensor stddev(const Operand& x, const Axes& axes, bool keepdim, double correction) {
+Tensor stddev(const Operand& x, const Axes& axes, KeepDim keepdim, double correction) {
   Reduced r("stddev", x, axes, keepdim);
   return r.finish(r.call.unary(Op::Sqrt, variance(r, correction)));
 }
 
-Tensor count_nonzero(const Operand& x, const Axes& axes, bool keepdim) {
+Tensor count_nonzero(const Operand& x, const Axes& axes, KeepDim keepdim) {
   Reduced r("count_nonzero", x, axes, keepdim);
   r.source = r.call.to_bool(std::move(r.source));
   r.compute_in(DType::int64, DType::int64);
   return r.finish(r.reduce(Op::Sum, r.source));
 }
 
-Tensor norm(const Operand& x, double p, const Axes& axes, bool keepdim) {
+Tensor norm(const Operand& x, double p, const Axes& axes, KeepDim keepdim) {
   Reduced r("norm", x, axes, keepdim);
   if (!is_floating(r.source->dtype)) {
     throw DTypeError("norm", fmt::format("takes floats, not {}; cast it first", name(r.source->dtype)));
@@ -193,10 +199,10 @@ Tensor norm(const Operand& x, double p, const Axes& axes, bool keepdim) {
   return r.finish(r.call.binary(Op::Pow, std::move(total), 1 / p));
 }
 
-Tensor argmax(const Operand& x, const Axes& axes, bool keepdim) {
+Tensor argmax(const Operand& x, const Axes& axes, KeepDim keepdim) {
   return arg_extreme(Op::ReduceMax, "argmax", x, axes, keepdim);
 }
-Tensor argmin(const Operand& x, const Axes& axes, bool keepdim) {
+Tensor argmin(const Operand& x, const Axes& axes, KeepDim keepdim) {
   return arg_extreme(Op::ReduceMin, "argmin", x, axes, keepdim);
 }
 
@@ -213,7 +219,7 @@ NodePtr log_of_powers(Reduced& r, const NodePtr& x) {
 
 }  // namespace
 
-Tensor logsumexp(const Operand& x, const Axes& axes, bool keepdim) {
+Tensor logsumexp(const Operand& x, const Axes& axes, KeepDim keepdim) {
   Reduced r("logsumexp", x, axes, keepdim);
   r.compose();
   const NodePtr peak = finite_peak(r);

@@ -53,8 +53,8 @@ Steps resolve(const Slice& slice, SymInt n) {
     if (*at < 0) return *at + n < lowest ? lowest : *at + n;
     return *at > highest ? highest : *at;
   };
-  const SymInt start = bound(slice.start, back ? n - 1 : 0);
-  const SymInt stop = bound(slice.stop, back ? -1 : n);
+  const SymInt start = bound(slice.start, back ? n - 1 : SymInt(0));
+  const SymInt stop = bound(slice.stop, back ? SymInt(-1) : n);
   const SymInt distance = back ? start - stop : stop - start;
   // A count that is 0 or more is right as it is, also where it depends on data.
   if (slice.step == 1 && distance.is_symbolic() && sym::known(distance >= 0).value_or(false))

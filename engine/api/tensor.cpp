@@ -142,13 +142,13 @@ Tensor::Tensor() : cell_(share(empty_cell())) {}
 Tensor::Tensor(const Tensor& other) noexcept : cell_(share(other.cell_)) {}
 Tensor::Tensor(Tensor&& other) noexcept : cell_(std::exchange(other.cell_, share(empty_cell()))) {}
 
-Tensor& Tensor::operator=(const Tensor& other) noexcept {
+Tensor& Tensor::operator=(const Tensor& other) & noexcept {
   Tensor kept(other);
   std::swap(cell_, kept.cell_);
   return *this;
 }
 
-Tensor& Tensor::operator=(Tensor&& other) noexcept {
+Tensor& Tensor::operator=(Tensor&& other) & noexcept {
   std::swap(cell_, other.cell_);
   return *this;
 }
@@ -303,22 +303,6 @@ detail::Shared<const void> Tensor::hold(DType dtype, const char* operation) cons
   return {detail::Shared<mem::BufferPtr>::make(std::move(buffer)), first};
 }
 
-Tensor& Tensor::assign(const Operand& value) {
-  const Call call("assign", value);
-  NodePtr node;
-  if (Access::tensor(value) != nullptr) {
-    node = call.node(value);
-  } else {
-    // As to(): a float is truncated. An integer that the dtype cannot hold is an error.
-    const DType own = Access::default_dtype(value);
-    const graph::Scalar number = own == DType::float32 ? Access::number(value, DType::float64, "assign").cast(dtype())
-                                                       : Access::number(value, dtype(), "assign");
-    node = graph::constant(number, {}, device(), call.origin());
-  }
-  Access::write(*this, std::move(node), call.origin());
-  return *this;
-}
-
 Layout Tensor::layout() const { return Access::layout(*cell_->node()); }
 
 Tensor Tensor::to(Device device, Site site) const {
@@ -353,25 +337,62 @@ Tensor Tensor::contiguous(MemoryFormat format, Site site) const {
 
 Tensor Tensor::to(DType dtype, Site site) const { return cast(Operand(*this, site), dtype); }
 Tensor Tensor::bitcast(DType dtype, Site site) const { return oriel::bitcast(Operand(*this, site), dtype); }
-Tensor Tensor::reshape(const Shape& shape, Site site) const { return oriel::reshape(Operand(*this, site), shape); }
-Tensor Tensor::view(const Shape& shape, Site site) const { return oriel::view(Operand(*this, site), shape); }
-Tensor Tensor::permute(const Ints& order, Site site) const { return oriel::permute(Operand(*this, site), order); }
-Tensor Tensor::transpose(std::int64_t a, std::int64_t b, Site site) const {
-  return oriel::transpose(Operand(*this, site), a, b);
+
+Tensor Tensor::converted(DType dtype) const {
+  check_one();
+  return to(dtype, Site::unknown());
 }
-Tensor Tensor::expand(const Shape& shape, Site site) const { return oriel::expand(Operand(*this, site), shape); }
-Tensor Tensor::shrink(const Ranges& ranges, Site site) const { return oriel::shrink(Operand(*this, site), ranges); }
-Tensor Tensor::shrink(const Ranges& ranges, const Axes& axes, Site site) const {
-  return oriel::shrink(Operand(*this, site), ranges, axes);
+
+// Both forms of each view: of a tensor with a name, and of a value of an expression.
+#define ORIEL_VIEW(name, parameters, ...)                                                          \
+  Tensor Tensor::name parameters const& { return oriel::name(Operand(*this, site), __VA_ARGS__); } \
+  Tensor Tensor::name parameters&& { return oriel::name(Operand(std::move(*this), site), __VA_ARGS__); }
+ORIEL_VIEW(reshape, (const Shape& shape, Site site), shape)
+ORIEL_VIEW(view, (const Shape& shape, Site site), shape)
+ORIEL_VIEW(permute, (const Ints& order, Site site), order)
+ORIEL_VIEW(transpose, (std::int64_t a, std::int64_t b, Site site), a, b)
+ORIEL_VIEW(expand, (const Shape& shape, Site site), shape)
+ORIEL_VIEW(shrink, (const Ranges& ranges, Site site), ranges)
+ORIEL_VIEW(shrink, (const Ranges& ranges, const Axes& axes, Site site), ranges, axes)
+ORIEL_VIEW(flip, (const Axes& axes, Site site), axes)
+ORIEL_VIEW(squeeze, (const Axes& axes, Site site), axes)
+ORIEL_VIEW(unsqueeze, (std::int64_t axis, Site site), axis)
+ORIEL_VIEW(slice, (std::initializer_list<Slice> slices, Site site), slices)
+ORIEL_VIEW(select, (std::int64_t axis, SymInt position, Site site), axis, position)
+ORIEL_VIEW(diagonal, (std::int64_t offset, std::int64_t a, std::int64_t b, Site site), offset, a, b)
+ORIEL_VIEW(unfold, (std::int64_t axis, std::int64_t size, std::int64_t step, Site site), axis, size, step)
+#undef ORIEL_VIEW
+
+Tensor Tensor::operator[](const detail::Position& position) const& { return select(0, position.value, position.site); }
+Tensor Tensor::operator[](const detail::Position& position) && {
+  return std::move(*this).select(0, position.value, position.site);
 }
-Tensor Tensor::flip(const Axes& axes, Site site) const { return oriel::flip(Operand(*this, site), axes); }
-Tensor Tensor::squeeze(const Axes& axes, Site site) const { return oriel::squeeze(Operand(*this, site), axes); }
-Tensor Tensor::unsqueeze(std::int64_t axis, Site site) const { return oriel::unsqueeze(Operand(*this, site), axis); }
-Tensor Tensor::slice(std::initializer_list<Slice> slices, Site site) const {
-  return oriel::slice(Operand(*this, site), slices);
+
+namespace {
+
+void check_positions(const Tensor& x, const Ints& index, Site site) {
+  const detail::CallSite call(site);
+  if (index.size() == x.rank()) return;
+  throw ShapeError("at", fmt::format("{} positions for {}; give one for each of its {} axes", index.size(),
+                                     to_string(x.shape()), x.rank()));
 }
-Tensor Tensor::select(std::int64_t axis, SymInt position, Site site) const {
-  return oriel::select(Operand(*this, site), axis, position);
+
+}  // namespace
+
+Tensor Tensor::at(const Ints& index, Site site) const& {
+  check_positions(*this, index, site);
+  if (index.empty()) return reshape(Shape{}, site);
+  Tensor element = select(0, index[0], site);
+  for (std::size_t d = 1; d < index.size(); ++d) element = std::as_const(element).select(0, index[d], site);
+  return element;
+}
+
+Tensor Tensor::at(const Ints& index, Site site) && {
+  check_positions(*this, index, site);
+  if (index.empty()) return std::move(*this).reshape(Shape{}, site);
+  Tensor element = std::move(*this).select(0, index[0], site);
+  for (std::size_t d = 1; d < index.size(); ++d) element = std::as_const(element).select(0, index[d], site);
+  return element;
 }
 
 void realize(std::span<const Tensor> tensors, Site site) {

@@ -17,7 +17,7 @@ class ContextPart {
   virtual ~ContextPart() = default;
 };
 /// The parts, in the order in which they are destroyed.
-enum class ContextSlot : std::uint8_t { caches, backends, dump, profile, print, rules, count };
+enum class ContextSlot : std::uint8_t { caches, backends, dump, profile, explained, print, rules, count };
 
 /// Thread safety: any thread.
 class ContextState {

@@ -82,18 +82,22 @@ int category_index(std::string_view name) {
 
 bool is_level(std::string_view text) { return text.size() == 1 && text[0] >= '0' && text[0] <= '0' + kMostLevel; }
 
-void parse(std::string_view text, std::string_view operation, Levels& levels) {
+/// Does the text ask for the table of categories?
+bool parse(std::string_view text, std::string_view operation, Levels& levels) {
   if (trimmed(text).empty()) {
     levels.fill(0);
-    return;
+    return false;
   }
+  bool help = false;
   for (std::string_view rest = text;;) {
     const std::size_t comma = rest.find(',');
     const std::string_view item = trimmed(rest.substr(0, comma));
     const std::size_t equals = item.find('=');
     const std::string_view name = trimmed(item.substr(0, equals));
     if (item.empty()) refuse(operation, text, "has an empty item");
-    if (is_level(item)) {
+    if (item == "help") {
+      help = true;
+    } else if (is_level(item)) {
       levels.fill(item[0] - '0');
     } else {
       const int category = category_index(name);
@@ -107,7 +111,7 @@ void parse(std::string_view text, std::string_view operation, Levels& levels) {
       }
       levels[static_cast<std::size_t>(category)] = level;
     }
-    if (comma == std::string_view::npos) return;
+    if (comma == std::string_view::npos) return help;
     rest.remove_prefix(comma + 1);
   }
 }
@@ -140,6 +144,7 @@ std::string debug_help() {
       "  category          its lines at level 1\n"
       "  category=level    a level from 0 (nothing) to {0}; beyond a category's own levels no more is said\n"
       "  level             all categories\n"
+      "  help              prints this table\n"
       "Categories:\n",
       kMostLevel);
   for (const DebugCategory& c : kCategories) {
@@ -154,16 +159,20 @@ std::string debug_help() {
 }
 
 void set_debug(std::string_view text) {
-  const std::lock_guard guard(base::fork_mutex(kLevels));
-  // After a call of set_debug, a malformed ORIEL_DEBUG no longer matters.
-  Levels levels{};
-  try {
-    levels = current_levels();
-  } catch (const ParseError&) {
+  bool help = false;
+  {
+    const std::lock_guard guard(base::fork_mutex(kLevels));
+    // After a call of set_debug, a malformed ORIEL_DEBUG no longer matters.
+    Levels levels{};
+    try {
+      levels = current_levels();
+    } catch (const ParseError&) {
+    }
+    help = parse(text, "set_debug", levels);
+    base::change_watch(base::current_context_state(), base::Watch::kLevels,
+                       packed_levels(levels) | base::Watch::kDebugKnown);
   }
-  parse(text, "set_debug", levels);
-  base::change_watch(base::current_context_state(), base::Watch::kLevels,
-                     packed_levels(levels) | base::Watch::kDebugKnown);
+  if (help) base::debug_print(debug_help());
 }
 
 std::string debug_text() {
@@ -191,11 +200,15 @@ namespace base {
 
 void load_debug(ContextState& context, const std::optional<std::string>& text) {
   if (watch_of(context).has(Watch::kDebugKnown)) return;
-  const std::lock_guard guard(fork_mutex(kLevels));
-  const std::optional<std::string> wanted = text ? text : env_text("ORIEL_DEBUG");
-  Levels levels{};
-  if (wanted) parse(*wanted, text ? "Context" : "ORIEL_DEBUG", levels);
-  begin_watch(context, Watch::kDebugKnown, packed_levels(levels));
+  bool help = false;
+  {
+    const std::lock_guard guard(fork_mutex(kLevels));
+    const std::optional<std::string> wanted = text ? text : env_text("ORIEL_DEBUG");
+    Levels levels{};
+    if (wanted) help = parse(*wanted, text ? "Context" : "ORIEL_DEBUG", levels);
+    begin_watch(context, Watch::kDebugKnown, packed_levels(levels));
+  }
+  if (help) debug_print(debug_help());
 }
 
 namespace {

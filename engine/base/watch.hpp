@@ -20,12 +20,17 @@ class Watch {
   static constexpr std::uint64_t kLevels = (std::uint64_t{1} << (kLevelBits * kDebugCount)) - 1;
   static constexpr std::uint64_t kProfile = std::uint64_t{1} << 40;
   static constexpr std::uint64_t kDump = std::uint64_t{1} << 41;
-  static constexpr std::uint64_t kReports = kLevels | kProfile | kDump;
+  static constexpr std::uint64_t kCheckNan = std::uint64_t{1} << 42;       // results are looked at
+  static constexpr std::uint64_t kCheckInfinite = std::uint64_t{1} << 43;  // for infinities, too
+  static constexpr std::uint64_t kExplain = std::uint64_t{1} << 44;        // the last explanation is kept
+  static constexpr std::uint64_t kReports = kLevels | kProfile | kDump | kCheckNan | kExplain;
   // Has the environment been read, or a call made that takes precedence?
   static constexpr std::uint64_t kDebugKnown = std::uint64_t{1} << 48;
   static constexpr std::uint64_t kProfileKnown = std::uint64_t{1} << 49;
   static constexpr std::uint64_t kDumpKnown = std::uint64_t{1} << 50;
-  static constexpr std::uint64_t kAllKnown = kDebugKnown | kProfileKnown | kDumpKnown;
+  static constexpr std::uint64_t kCheckKnown = std::uint64_t{1} << 51;
+  static constexpr std::uint64_t kExplainKnown = std::uint64_t{1} << 52;
+  static constexpr std::uint64_t kAllKnown = kDebugKnown | kProfileKnown | kDumpKnown | kCheckKnown | kExplainKnown;
 
   constexpr explicit Watch(std::uint64_t bits) noexcept : bits_(bits) {}
   /// The level of a category, from 0 to 9.
@@ -36,6 +41,8 @@ class Watch {
   constexpr bool debugging(Debug category, int level = 1) const noexcept { return this->level(category) >= level; }
   constexpr bool profiling() const noexcept { return has(kProfile); }
   constexpr bool dumping() const noexcept { return has(kDump); }
+  constexpr bool checking() const noexcept { return has(kCheckNan); }
+  constexpr bool explaining() const noexcept { return has(kExplain); }
   constexpr bool has(std::uint64_t bits) const noexcept { return (bits_ & bits) == bits; }
   constexpr std::uint64_t bits() const noexcept { return bits_; }
 

@@ -40,16 +40,28 @@ void prepare(const CompiledSchedule& schedule) {
   for (const auto& [device, kernels] : devices) device->prepare(kernels);
 }
 
+std::vector<LaunchStep::Floats> floats_of(const codegen::LoopProgram& program) {
+  std::vector<LaunchStep::Floats> out;
+  for (std::size_t a = 0; a < program.arguments.size(); ++a) {
+    const codegen::Argument& argument = program.arguments[a];
+    if (is_floating(argument.dtype) && !argument.local)
+      out.push_back({static_cast<std::uint32_t>(a), argument.dtype, argument.elements, argument.output});
+  }
+  return out;
+}
+
 void add_step(CompiledSchedule& schedule, const PlannedKernel& kernel, KernelCache& kernels) {
   const codegen::LoopProgram& program = kernel.lowered.program;
   backend::Backend& device = backend::backend_for(kernel.device);
-  LaunchStep step{nullptr, kernel.arguments, program.name, program.flops, program.bytes, {}, -1, &device, nullptr, 0};
+  LaunchStep step{nullptr, kernel.arguments, program.name, program.flops, program.bytes, {}, -1, &device, nullptr, 0,
+                  {}};
   if (kernel.copied_from) {
     step.copied_from = &backend::backend_for(*kernel.copied_from);
     step.copied_bytes = kernel.bytes;
     if (program.arguments[0].output) std::swap(step.arguments[0], step.arguments[1]);
   } else {
     step.kernel = kernels.compile(device, program);
+    step.floats = floats_of(program);
   }
   schedule.steps.push_back(std::move(step));
   for (std::size_t a = 0; a < kernel.arguments.size(); ++a)

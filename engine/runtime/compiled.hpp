@@ -22,6 +22,14 @@ struct LaunchStep {
   backend::Backend* device = nullptr;
   backend::Backend* copied_from = nullptr;  // for a copy, which has no kernel: the device of the first argument
   std::int64_t copied_bytes = 0;
+  /// An argument of floats, which a check looks at (runtime/check.hpp).
+  struct Floats {
+    std::uint32_t argument;
+    DType dtype;
+    std::int64_t elements;
+    bool output;
+  };
+  std::vector<Floats> floats = {};
 };
 
 struct CompiledSchedule {
@@ -35,6 +43,9 @@ struct CompiledSchedule {
   std::vector<std::uint64_t> key_words;
   std::optional<std::size_t> dumped;  // the number under which it was dumped
 };
+
+/// The arguments of a kernel's program that hold floats.
+std::vector<LaunchStep::Floats> floats_of(const codegen::LoopProgram& program);
 
 class KernelCache;
 /// Adds the step of a planned kernel that runs.

@@ -1,18 +1,24 @@
 #include "runtime/executor.hpp"
 
+#include <fmt/format.h>
+
 #include <array>
 #include <new>
+#include <optional>
 #include <utility>
 
 #include "backend/backend.hpp"
 #include "base/activity.hpp"
 #include "oriel/error.hpp"
 #include "runtime/caches.hpp"
+#include "runtime/check.hpp"
 #include "runtime/dump.hpp"
+#include "runtime/explain.hpp"
 #include "runtime/key.hpp"
 #include "runtime/launch_step.hpp"
 #include "runtime/observe.hpp"
 #include "runtime/trace.hpp"
+#include "schedule/describe.hpp"
 #include "schedule/rule_switches.hpp"
 
 namespace oriel::runtime {
@@ -98,6 +104,50 @@ std::shared_ptr<mem::Buffer> new_buffer(Device device, std::int64_t bytes) {
   return std::make_shared<mem::Buffer>(backend::backend_for(device).allocator(), static_cast<std::size_t>(bytes));
 }
 
+/// What a message says about the value that argument `argument` of the step holds. The work is planned once more: only
+/// the plan knows which value each kernel stores.
+CheckedValue checked_value(const Scratch& s, std::size_t step, std::size_t argument) {
+  const Plan plan = make_plan(s.pending, s.key, limits_of(s.key));
+  for (const PlannedKernel& kernel : plan.kernels) {
+    if (!kernel.runs || step-- != 0) continue;
+    const schedule::EntryId stored = kernel.lowered.bindings[argument].entry;
+    CheckedValue value{(*plan.arena)[stored].node->site, schedule::value_text(*plan.arena, stored), {}};
+    const schedule::JoinedKernels* const joined = plan.graph.joined_with(kernel.id);
+    for (const schedule::KernelId member :
+         joined != nullptr ? joined->kernels : std::vector<schedule::KernelId>{kernel.id}) {
+      for (const schedule::HeldValue& held :
+           schedule::held_values(*plan.arena, plan.graph.kernels[static_cast<std::size_t>(member)])) {
+        const std::string line = schedule::site_text((*plan.arena)[held.entry].node->site);
+        if (held.entry == stored || line.empty()) continue;
+        value.fused += fmt::format("{}{} (line {})", value.fused.empty() ? "" : ", ",
+                                   schedule::value_text(*plan.arena, held.entry), line);
+      }
+    }
+    return value;
+  }
+  return {};
+}
+
+/// Which arguments of a step are memory that it writes in part, or over, and that holds a bad number before.
+std::vector<bool> bad_before(const LaunchStep& step, const CompiledSchedule& schedule, const Scratch& s,
+                             base::Watch watch) {
+  std::vector<bool> bad;
+  for (const LaunchStep::Floats& floats : step.floats) {
+    const ArgumentSource& source = step.arguments[floats.argument];
+    if (!floats.output || source.kind != ArgumentSource::Kind::Output ||
+        schedule.output_home[static_cast<std::size_t>(source.index)] < 0)
+      continue;
+    LaunchStep alone;
+    alone.device = step.device;
+    alone.floats = {{0, floats.dtype, floats.elements, true}};
+    void* const memory = s.outputs[static_cast<std::size_t>(source.index)]->data();
+    if (!find_bad_number(alone, {&memory, 1}, watch, true)) continue;
+    bad.resize(step.arguments.size());
+    bad[floats.argument] = true;
+  }
+  return bad;
+}
+
 void run(const CompiledSchedule& schedule, Scratch& s) {
   s.outputs.clear();
   s.blocks.clear();
@@ -118,6 +168,7 @@ void run(const CompiledSchedule& schedule, Scratch& s) {
   const bool timed = times_launches(watch);
   std::size_t done = 0;
   std::size_t started = 0;
+  std::vector<bool> skipped;  // by a check of results
   backend::Backend* busy = nullptr;
   // Work counts as done only after it was submitted.
   const auto submit = [&] {
@@ -137,8 +188,12 @@ void run(const CompiledSchedule& schedule, Scratch& s) {
       const Site site = step.root < 0 ? Site::unknown() : s.pending[static_cast<std::size_t>(step.root)]->site;
       const detail::CallSite call(site, detail::CallSite::Nesting::inner);
       observe_start(watch, schedule.context, step);
+      if (watch.checking()) skipped = bad_before(step, schedule, s, watch);
       const double seconds = launch(step, schedule, s, timed);
       ++done;
+      if (watch.checking())
+        if (const std::optional<BadNumber> found = find_bad_number(step, s.pointers, watch, true, skipped))
+          refuse_result(step, s.pointers, watch, *found, checked_value(s, started - 1, found->argument));
       if (timed) record_launch(watch, schedule.context, step, seconds);  // if a sink throws, the kernel has still run
     }
     submit();
@@ -193,6 +248,7 @@ std::uint64_t try_to_realize(std::span<const NodePtr> roots) {
   }
   if (!made) observe_schedule(*schedule, false, 0);
   (made ? counts.schedules_built : counts.schedules_reused).fetch_add(1, std::memory_order_relaxed);
+  if (base::watch_of(schedule->context).explaining()) keep_explanation(s.pending, s.key);
   run(*schedule, s);
   counts.kernels_launched.fetch_add(std::exchange(s.launched, 0), std::memory_order_relaxed);
   hand_over(*schedule, s, std::vector<bool>(s.outputs.size(), true));

@@ -2,11 +2,19 @@
 
 #include <algorithm>
 #include <map>
+#include <mutex>
+#include <optional>
 
 #include <fmt/format.h>
 
+#include "base/context.hpp"
+#include "base/escape.hpp"
+#include "base/fork_lock.hpp"
+#include "base/settings.hpp"
+#include "base/watch.hpp"
 #include "codegen/expression.hpp"
 #include "codegen/stack.hpp"
+#include "oriel/error.hpp"
 #include "runtime/caches.hpp"
 #include "runtime/key.hpp"
 #include "schedule/describe.hpp"
@@ -76,11 +84,18 @@ void explain_outputs(const Plan& plan, const PlannedKernel& planned, schedule::K
     }
     const schedule::Write* write = plan.graph.writes.of(o.entry);
     const schedule::EntryId taken = plan.graph.taken_by(o.entry);
+    const auto other = std::find_if(
+        plan.graph.other_dtypes.begin(), plan.graph.other_dtypes.end(),
+        [&](const std::pair<schedule::EntryId, schedule::EntryId>& pair) { return pair.first == o.entry; });
     out.outputs.push_back({schedule::value_name(o.entry), text, schedule::site_text(arena[o.entry].node->site),
                            o.reason,
                            taken != schedule::kNone ? "over " + schedule::value_name(taken) + ", which ends here"
-                           : write == nullptr       ? std::string()
-                                                    : write->note});
+                           : other != plan.graph.other_dtypes.end()
+                               ? fmt::format("not over {}, which ends here: its elements are {}, and memory is reused "
+                                             "for one dtype only",
+                                             schedule::value_name(other->second), name(arena[other->second].dtype))
+                           : write == nullptr ? std::string()
+                                              : write->note});
   }
 }
 
@@ -196,15 +211,21 @@ Explanation explain(const Plan& plan, bool texts) {
   return out;
 }
 
-Explanation explain(std::span<const NodePtr> roots) {
-  const LookedAt looked(roots, Due::added);
-  const std::vector<NodePtr>& pending = looked.pending;
-  const Key& key = looked.key;
-  if (pending.empty()) {
-    Explanation nothing;
-    if (!roots.empty()) nothing.device = roots.front()->device;
-    return nothing;
-  }
+namespace {
+
+/// What ran last in a context. Guarded by ForkLock::profile.
+struct LastExplanation : base::ContextPart {
+  std::optional<Explanation> explanation;
+};
+
+LastExplanation& last_explanation(base::ContextState& context) {
+  return context.part<LastExplanation>(base::ContextSlot::explained,
+                                       [] { return std::make_unique<LastExplanation>(); });
+}
+
+}  // namespace
+
+Explanation explain(std::span<const NodePtr> pending, const Key& key) {
   const Plan plan = make_plan(pending, key, limits_of(key));
   Explanation out = explain(plan, true);
   out.nodes = key.order.size();
@@ -219,4 +240,44 @@ Explanation explain(std::span<const NodePtr> roots) {
   return out;
 }
 
+Explanation explain(std::span<const NodePtr> roots) {
+  const LookedAt looked(roots, Due::added);
+  if (!looked.pending.empty()) return explain(looked.pending, looked.key);
+  Explanation nothing;
+  if (roots.empty()) return nothing;
+  nothing.device = roots.front()->device;
+  base::ContextState* const context = base::find_context(nothing.device.context);
+  if (context == nullptr || !base::watch_of(*context).explaining()) return nothing;
+  const std::lock_guard guard(base::fork_mutex(base::ForkLock::profile, context->number()));
+  const std::optional<Explanation>& last = last_explanation(*context).explanation;
+  return last ? *last : nothing;
+}
+
+void keep_explanation(std::span<const NodePtr> pending, const Key& key) {
+  base::ContextState* const context = base::find_context(pending.front()->device.context);
+  if (context == nullptr) return;
+  std::optional<Explanation> made = explain(pending, key);
+  made->ran = true;
+  const std::lock_guard guard(base::fork_mutex(base::ForkLock::profile, context->number()));
+  last_explanation(*context).explanation.swap(made);
+}
+
+void load_kept_explanations(base::ContextState& context) {
+  if (base::watch_of(context).has(base::Watch::kExplainKnown)) return;
+  const std::lock_guard guard(base::fork_mutex(base::ForkLock::settings));
+  const std::string text = base::env_text("ORIEL_EXPLAIN").value_or("0");
+  if (text != "0" && text != "1")
+    throw ArgumentError("ORIEL_EXPLAIN", fmt::format("\"{}\" is neither 0 (off) nor 1 (on)", base::escaped(text)));
+  base::begin_watch(context, base::Watch::kExplainKnown, text == "1" ? base::Watch::kExplain : 0);
+}
+
 }  // namespace oriel::runtime
+
+namespace oriel {
+
+void keep_explanations(bool keep) {
+  base::change_watch(base::current_context_state(), base::Watch::kExplain,
+                     (keep ? base::Watch::kExplain : 0) | base::Watch::kExplainKnown);
+}
+
+}  // namespace oriel

@@ -9,10 +9,25 @@
 #include "oriel/explain.hpp"
 #include "runtime/plan.hpp"
 
+namespace oriel::base {
+class ContextState;
+}
+
 namespace oriel::runtime {
+
+struct Key;
 
 /// Plans what `realize(roots)` would run and describes the plan. Thread-safe.
 Explanation explain(std::span<const graph::NodePtr> roots);
+
+/// The same for pending roots that have this key.
+Explanation explain(std::span<const graph::NodePtr> pending, const Key& key);
+
+/// Sets by ORIEL_EXPLAIN whether a context keeps the explanation of what ran last, unless it is known. Throws
+/// ArgumentError if the variable has no meaning.
+void load_kept_explanations(base::ContextState& context);
+/// Keeps the explanation of work that is about to run.
+void keep_explanation(std::span<const graph::NodePtr> pending, const Key& key);
 
 /// `texts`: includes loop programs and sources, which cost more than the rest. `nodes` stays 0.
 Explanation explain(const Plan& plan, bool texts);

@@ -139,7 +139,11 @@ std::string kernel_text(const ExplainedKernel& k, std::size_t step, Detail detai
 }  // namespace runtime
 
 std::string Explanation::str(Detail detail) const {
-  if (kernels.empty()) return fmt::format("nothing to run on {}: every value asked for is in memory\n", device.str());
+  if (kernels.empty())
+    return fmt::format(
+        "nothing to run on {}: every value asked for is in memory. Explain before the work runs, or call "
+        "keep_explanations(true) before it (ORIEL_EXPLAIN=1): then this shows what ran last\n",
+        device.str());
   std::size_t running = 0, copies = 0;
   std::vector<Device> devices;
   for (const ExplainedKernel& k : kernels) {
@@ -152,7 +156,8 @@ std::string Explanation::str(Detail detail) const {
   const bool spans = devices.size() > 1;
   std::string what = runtime::plural(running, "kernel");
   if (copies > 0) what += fmt::format(" and {} {}", copies, copies == 1 ? "copy" : "copies");
-  std::string text =
+  std::string text = ran ? "nothing to run: every value asked for is in memory. This ran last:\n" : "";
+  text +=
       fmt::format("{} on {}: {} of {}\n", what, on, runtime::plural(values, "value"), runtime::plural(nodes, "node"));
   text += runtime::rules_text(rules) + runtime::view_merges_text(view_merges);
   for (std::size_t step = 0; step < kernels.size(); ++step)

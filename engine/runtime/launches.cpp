@@ -1,6 +1,7 @@
 #include "runtime/launches.hpp"
 
 #include "oriel/error.hpp"
+#include "runtime/check.hpp"
 #include "runtime/launch_step.hpp"
 #include "runtime/observe.hpp"
 
@@ -116,6 +117,9 @@ void LaunchList::launch_all(Scratch& s, const KeptLeaves* keeping) const {
     observe_start(watch, schedule_->context, step);
     const double seconds = launch_step(step, arguments, parameters_, timed);
     if (timed) record_launch(watch, schedule_->context, step, seconds);
+    if (watch.checking())
+      if (const std::optional<BadNumber> found = find_bad_number(step, arguments, watch, true))
+        refuse_result(step, arguments, watch, *found, {l.site, {}, {}});
   }
   if (busy != nullptr) busy->submit();
 }

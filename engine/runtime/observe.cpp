@@ -3,6 +3,7 @@
 #include <fmt/format.h>
 
 #include "base/context.hpp"
+#include "runtime/check.hpp"
 #include "runtime/dump.hpp"
 #include "runtime/explain.hpp"
 #include "runtime/profile.hpp"
@@ -98,6 +99,8 @@ void load_reports(base::ContextState& context, const ContextOptions& options) {
   base::load_debug(context, options.debug);
   load_profile(context, options.profile);
   load_dump(context, options);
+  load_check(context);
+  load_kept_explanations(context);
 }
 
 bool plan_watched(std::uint16_t number) {

@@ -115,6 +115,7 @@ std::vector<LaunchStep> OpenPlan::steps_at(const graph::Sizes::At& at, std::span
     step.flops = closed.program.flops;
     step.bytes = closed.program.bytes;
     step.name = closed.program.name;
+    if (program.runs) step.floats = floats_of(closed.program);
     if (program.runs) step.kernel = kernels.compile(*program.device, std::move(closed), program.family.get(), values);
   }
   std::vector<LaunchStep> steps;

@@ -170,7 +170,9 @@ struct KernelGraph {
   MapTable maps;
   WritePlan writes;
   std::vector<EntryId> takes_over;  // per entry: the value whose memory it is stored in, or kNone; empty where none is
-  std::vector<KernelId> bases;      // one a write: the kernel that fills in what it does not reach, or -1
+  std::vector<std::pair<EntryId, EntryId>> other_dtypes;  // a value, and one whose memory it does not take: only its
+                                                          // dtype stands against that
+  std::vector<KernelId> bases;  // one a write: the kernel that fills in what it does not reach, or -1
 
   std::vector<JoinedKernels> joined;
   std::vector<std::int32_t> joined_in;  // per kernel: which of `joined` it is a part of, or -1; empty where none is

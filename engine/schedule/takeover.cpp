@@ -89,13 +89,20 @@ class TakeOver {
       last.erase(e);
       return;
     }
+    for (const EntryId e : last) {
+      if (!fits(step, o, e, true)) continue;
+      graph_.other_dtypes.emplace_back(o.entry, e);
+      return;
+    }
   }
 
-  bool fits(std::size_t step, const Output& o, EntryId e) {
+  // May the output take the memory of `e`, which has its dtype, or (`another`) another one of the same size?
+  bool fits(std::size_t step, const Output& o, EntryId e, bool another = false) {
     const Entry& from = arena_[e];
     const Entry& to = arena_[o.entry];
-    if (untouched_[at(e)] || requested_[at(e)] || from.dtype != to.dtype ||
-        !certain(numel(from.shape()) == numel(to.shape())) || !same_order(from, to)) {
+    if (untouched_[at(e)] || requested_[at(e)] || (from.dtype != to.dtype) != another ||
+        itemsize(from.dtype) != itemsize(to.dtype) || !certain(numel(from.shape()) == numel(to.shape())) ||
+        !same_order(from, to)) {
       return false;
     }
     const KernelId k = graph_.order[step];

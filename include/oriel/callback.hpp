@@ -4,7 +4,6 @@
 #include <concepts>
 #include <cstddef>
 #include <type_traits>
-#include <utility>
 
 #include "oriel/api.hpp"
 #include "oriel/shared.hpp"
@@ -35,16 +34,16 @@ class Callback<Result(Args...)> {
     } else if constexpr (requires { f.operator bool(); }) {
       if (!f) return;
     }
-    object_ = detail::Shared<Kept>::make(std::forward<F>(f));
+    object_ = detail::Shared<Kept>::make(static_cast<F&&>(f));
     call_ = [](void* object, Args... args) -> Result {
-      return static_cast<Result>((*static_cast<Kept*>(object))(std::forward<Args>(args)...));
+      return static_cast<Result>((*static_cast<Kept*>(object))(static_cast<Args&&>(args)...));
     };
   }
 
   /// Is there a callable?
   explicit operator bool() const noexcept { return call_ != nullptr; }
   /// Calls it. There must be one.
-  Result operator()(Args... args) const { return call_(object_.get(), std::forward<Args>(args)...); }
+  Result operator()(Args... args) const { return call_(object_.get(), static_cast<Args&&>(args)...); }
 
  private:
   detail::Shared<void> object_;

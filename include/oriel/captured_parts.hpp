@@ -52,8 +52,6 @@ concept SizedRange = requires(T& x) {
   x.begin();
   x.end();
 };
-template <class>
-inline constexpr bool kNever = false;
 
 /// Calls visitor.tensor(Tensor&), visitor.size(SymInt or SymBool&), visitor.integer(int64) or visitor.number(double)
 /// for each part of x, and visitor.part(k) before and visitor.end() behind each part of a structure.

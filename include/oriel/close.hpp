@@ -11,7 +11,8 @@ namespace ORIEL_API oriel {
 /// except to another NaN with `equal_nan`. Integers are compared as float64, halves as float32. Throws ShapeError if
 /// the operands do not broadcast, DeviceError if they live on different devices.
 ///   isclose(Tensor::of<float>({1, 2}), Tensor::of<float>({1.000001f, 2.1f}));  // {true, false}
-Tensor isclose(const Operand& a, const Operand& b, double rtol = 1e-5, double atol = 1e-8, bool equal_nan = false);
+[[nodiscard]] Tensor isclose(const Operand& a, const Operand& b, double rtol = 1e-5, double atol = 1e-8,
+                             bool equal_nan = false);
 /// True if all pairs of elements are close, or if there are no elements. Runs the pending work. Errors as isclose.
 bool allclose(const Operand& a, const Operand& b, double rtol = 1e-5, double atol = 1e-8, bool equal_nan = false);
 

@@ -13,43 +13,68 @@ namespace ORIEL_API oriel {
 /// number. With one, the value is converted as Tensor::to does; an integer that does not fit an integer dtype is an
 /// ArgumentError. If `value` is a tensor, it must broadcast to the shape.
 ///   full({2, 3}, 0.5);  full({4}, 1, DType::int8);
-Tensor full(const Shape& shape, const Operand& value);
-Tensor full(const Shape& shape, const Operand& value, DType dtype);
+[[nodiscard]] Tensor full(const Shape& shape, const Operand& value);
+[[nodiscard]] Tensor full(const Shape& shape, const Operand& value, DType dtype);
 /// A tensor without axes that holds one number.
 ///   scalar(2.5);  // shape (), float32
-Tensor scalar(const Operand& value);
-Tensor scalar(const Operand& value, DType dtype);
-Tensor zeros(const Shape& shape, DType dtype = DType::float32, Site site = Site::here());
-Tensor ones(const Shape& shape, DType dtype = DType::float32, Site site = Site::here());
+[[nodiscard]] Tensor scalar(const Operand& value);
+[[nodiscard]] Tensor scalar(const Operand& value, DType dtype);
+[[nodiscard]] Tensor zeros(const Shape& shape, DType dtype = DType::float32, Site site = Site::here());
+[[nodiscard]] Tensor ones(const Shape& shape, DType dtype = DType::float32, Site site = Site::here());
 
 /// Elements of unspecified value (zeros at present), to be written before they are read. Nothing is computed for them.
-Tensor empty(const Shape& shape, DType dtype = DType::float32, Site site = Site::here());
+[[nodiscard]] Tensor empty(const Shape& shape, DType dtype = DType::float32, Site site = Site::here());
 /// The same with these strides, in elements. They may leave gaps, repeat or overlap, but a tensor in which two indices
 /// share an element cannot be written. Throws ShapeError unless there is one stride per axis and none is negative.
 ///   empty_strided({2, 3}, {1, 2}).strides();  // (1, 2)
-Tensor empty_strided(const Shape& shape, const Ints& strides, DType dtype = DType::float32, Site site = Site::here());
+[[nodiscard]] Tensor empty_strided(const Shape& shape, const Ints& strides, DType dtype = DType::float32,
+                                   Site site = Site::here());
+
+/// One axis: zeros(10) is zeros({10}).
+/// @{
+template <detail::Size T>
+[[nodiscard]] Tensor zeros(T count, DType dtype = DType::float32, Site site = Site::here()) {
+  return zeros(Shape{count}, dtype, site);
+}
+template <detail::Size T>
+[[nodiscard]] Tensor ones(T count, DType dtype = DType::float32, Site site = Site::here()) {
+  return ones(Shape{count}, dtype, site);
+}
+template <detail::Size T>
+[[nodiscard]] Tensor empty(T count, DType dtype = DType::float32, Site site = Site::here()) {
+  return empty(Shape{count}, dtype, site);
+}
+template <detail::Size T>
+[[nodiscard]] Tensor full(T count, const Operand& value) {
+  return full(Shape{count}, value);
+}
+template <detail::Size T>
+[[nodiscard]] Tensor full(T count, const Operand& value, DType dtype) {
+  return full(Shape{count}, value, dtype);
+}
+/// @}
 
 /// The numbers start, start + step, ... up to but excluding stop, as one axis. The dtype is int64 if all three numbers
 /// are integers, else float32. The result is empty if stop lies behind start. Throws ArgumentError for step 0, for a
 /// tensor and for a number that is not finite.
 ///   arange(5);          // {0, 1, 2, 3, 4}
 ///   arange(5, 0, -2);   // {5, 3, 1}
-Tensor arange(const Operand& stop);
-Tensor arange(const Operand& start, const Operand& stop, const Operand& step = 1);
+[[nodiscard]] Tensor arange(const Operand& stop);
+[[nodiscard]] Tensor arange(const Operand& start, const Operand& stop, const Operand& step = 1);
 /// `count` evenly spaced numbers from start to stop, as one axis. Both ends are included and exact; integers beyond
 /// 2^53 are rounded to float64. A count of 1 gives start, a count of 0 an empty tensor. Each number is computed in
 /// float64 from the nearer end and converted as Tensor::to does, so integers are truncated towards zero. Throws
 /// ArgumentError for a negative count, for an end that is a tensor or not finite, and if stop - start overflows
 /// float64; DTypeError for bool.
 ///   linspace(0, 1, 5);  // {0, 0.25, 0.5, 0.75, 1}
-Tensor linspace(const Operand& start, const Operand& stop, SymInt count, DType dtype = DType::float32);
+[[nodiscard]] Tensor linspace(const Operand& start, const Operand& stop, SymInt count, DType dtype = DType::float32);
 /// An int64 tensor in which each element is its own row-major position.
 ///   iota({2, 3});  // {{0, 1, 2}, {3, 4, 5}}
-Tensor iota(const Shape& shape, Site site = Site::here());
+[[nodiscard]] Tensor iota(const Shape& shape, Site site = Site::here());
 /// A matrix of rows x columns with 1 where column - row == diagonal and 0 elsewhere. A negative `columns` means `rows`.
 ///   eye(2);  // {{1, 0}, {0, 1}}
-Tensor eye(std::int64_t rows, std::int64_t columns = -1, std::int64_t diagonal = 0, DType dtype = DType::float32,
-           Site site = Site::here());
+[[nodiscard]] Tensor eye(SymInt rows, SymInt columns = -1, std::int64_t diagonal = 0, DType dtype = DType::float32,
+                         Site site = Site::here());
 
 // ---- Like another tensor: with its shape and device, and its dtype unless you name one. The strides are PyTorch's.
 // For preserve they are Layout::preserved() of the operand's layout: its own strides if they are non-overlapping and
@@ -59,12 +84,15 @@ Tensor eye(std::int64_t rows, std::int64_t columns = -1, std::int64_t diagonal =
 //   zeros_like(x.to(MemoryFormat::channels_last)).strides();  // channels-last as well
 
 /// Elements of unspecified value, to be written before they are read. Nothing is computed for them.
-Tensor empty_like(const Operand& x, std::optional<DType> dtype = {}, MemoryFormat format = MemoryFormat::preserve);
-Tensor zeros_like(const Operand& x, std::optional<DType> dtype = {}, MemoryFormat format = MemoryFormat::preserve);
-Tensor ones_like(const Operand& x, std::optional<DType> dtype = {}, MemoryFormat format = MemoryFormat::preserve);
+[[nodiscard]] Tensor empty_like(const Operand& x, std::optional<DType> dtype = {},
+                                MemoryFormat format = MemoryFormat::preserve);
+[[nodiscard]] Tensor zeros_like(const Operand& x, std::optional<DType> dtype = {},
+                                MemoryFormat format = MemoryFormat::preserve);
+[[nodiscard]] Tensor ones_like(const Operand& x, std::optional<DType> dtype = {},
+                               MemoryFormat format = MemoryFormat::preserve);
 /// `value` everywhere, converted as full() does.
 ///   full_like(x, 0.5, DType::float64)
-Tensor full_like(const Operand& x, const Operand& value, std::optional<DType> dtype = {},
-                 MemoryFormat format = MemoryFormat::preserve);
+[[nodiscard]] Tensor full_like(const Operand& x, const Operand& value, std::optional<DType> dtype = {},
+                               MemoryFormat format = MemoryFormat::preserve);
 
 }  // namespace oriel

@@ -3,6 +3,7 @@
 // The functions read and set those of the thread's current context (context.hpp).
 #pragma once
 
+#include <cstdint>
 #include <optional>
 #include <span>
 #include <string>
@@ -26,9 +27,10 @@ std::span<const DebugCategory> debug_categories();
 std::string debug_help();
 
 /// Sets the levels. The text is a comma-separated list, read from the left, of `category` (level 1), `category=level`,
-/// or a bare level from 0 to 9 that sets all categories. Categories that are not named keep their level. Empty text
-/// switches everything off. ORIEL_DEBUG applies until the first call. Throws ParseError, and changes nothing, if the
-/// text is malformed. If ORIEL_DEBUG is malformed, the first realize throws the error.
+/// a bare level from 0 to 9 that sets all categories, or `help`, which prints the table to the sink. Categories that
+/// are not named keep their level. Empty text switches everything off. ORIEL_DEBUG applies until the first call. Throws
+/// ParseError, and changes nothing, if the text is malformed. If ORIEL_DEBUG is malformed, the first realize throws the
+/// error.
 ///   oriel::set_debug("0,schedule=2,launch");
 void set_debug(std::string_view text);
 /// The levels in force, in the syntax of set_debug: "schedule=2,launch=1"; "" if all are off.
@@ -45,6 +47,22 @@ using DebugSink = Callback<void(std::string_view line)>;
 /// Sets the sink of the debug lines of all contexts. The default, and the meaning of an empty function, is the standard
 /// error stream.
 void set_debug_sink(DebugSink sink);
+
+/// What is looked for in the results of each kernel.
+enum class ResultCheck : std::uint8_t {
+  off,       ///< nothing
+  nan,       ///< a NaN
+  infinite,  ///< a NaN or an infinity
+};
+/// Looks at the floats that each kernel stores, from now on, for work of the current context. The first one that is
+/// looked for is a UserError, which names the line and the text of the value, the element, and the lines of the
+/// operations that were fused into the kernel, and says whether an operand held such a number already. The work ends
+/// there, as with a sink that throws. Each launch is waited for and its results are read, so programs run slower.
+/// ORIEL_CHECK (`nan`, `infinite` or `off`) applies until the first call. If it has another value, the first realize
+/// throws the ArgumentError.
+void set_result_check(ResultCheck check);
+/// The check in force.
+ResultCheck result_check();
 
 /// Writes the decisions about every schedule made from now on into `directory`, which is created if it is missing:
 ///   s000_k01_sum_f32_512_by_1024_7ops.cpp   one file per kernel: its source, its domain, and the operands' views

@@ -59,6 +59,12 @@ struct float16_t {
   float16_t() = default;
   /// Rounds to nearest even.
   explicit float16_t(float value) noexcept;
+  /// The number with these bits.
+  static constexpr float16_t from_bits(unsigned bits) noexcept {
+    float16_t x;
+    x.bits = static_cast<std::uint16_t>(bits);
+    return x;
+  }
   /// Exact.
   operator float() const noexcept;  // NOLINT(google-explicit-constructor)
   /// As float.
@@ -72,6 +78,12 @@ struct bfloat16_t {
   bfloat16_t() = default;
   /// Rounds to nearest even.
   explicit bfloat16_t(float value) noexcept;
+  /// The number with these bits.
+  static constexpr bfloat16_t from_bits(unsigned bits) noexcept {
+    bfloat16_t x;
+    x.bits = static_cast<std::uint16_t>(bits);
+    return x;
+  }
   /// Exact.
   operator float() const noexcept;  // NOLINT(google-explicit-constructor)
   /// As float.
@@ -84,63 +96,77 @@ concept Half = std::same_as<T, float16_t> || std::same_as<T, bfloat16_t>;
 
 namespace detail {
 template <class T>
-struct DTypeOf;
-template <>
-struct DTypeOf<bool> {
-  static constexpr DType value = DType::bool_;
-};
-template <>
-struct DTypeOf<std::int8_t> {
-  static constexpr DType value = DType::int8;
-};
-template <>
-struct DTypeOf<std::int16_t> {
-  static constexpr DType value = DType::int16;
-};
-template <>
-struct DTypeOf<std::int32_t> {
-  static constexpr DType value = DType::int32;
-};
-template <>
-struct DTypeOf<std::int64_t> {
-  static constexpr DType value = DType::int64;
-};
-template <>
-struct DTypeOf<std::uint8_t> {
-  static constexpr DType value = DType::uint8;
-};
-template <>
-struct DTypeOf<std::uint16_t> {
-  static constexpr DType value = DType::uint16;
-};
-template <>
-struct DTypeOf<std::uint32_t> {
-  static constexpr DType value = DType::uint32;
-};
-template <>
-struct DTypeOf<std::uint64_t> {
-  static constexpr DType value = DType::uint64;
-};
-template <>
-struct DTypeOf<float16_t> {
-  static constexpr DType value = DType::float16;
-};
-template <>
-struct DTypeOf<bfloat16_t> {
-  static constexpr DType value = DType::bfloat16;
-};
-template <>
-struct DTypeOf<float> {
-  static constexpr DType value = DType::float32;
-};
-template <>
-struct DTypeOf<double> {
-  static constexpr DType value = DType::float64;
+consteval DType dtype_of_type() {
+  if constexpr (std::same_as<T, bool>) return DType::bool_;
+  if constexpr (std::same_as<T, float16_t>) return DType::float16;
+  if constexpr (std::same_as<T, bfloat16_t>) return DType::bfloat16;
+  if constexpr (std::same_as<T, float>) return DType::float32;
+  if constexpr (std::same_as<T, double>) return DType::float64;
+  if constexpr (std::integral<T> && !std::same_as<T, bool> && sizeof(T) <= 8) {
+    constexpr DType kFirst = std::unsigned_integral<T> ? DType::uint8 : DType::int8;
+    return static_cast<DType>(static_cast<int>(kFirst) + (sizeof(T) > 1) + (sizeof(T) > 2) + (sizeof(T) > 4));
+  }
+  constexpr bool kStored =
+      Half<T> || std::same_as<T, float> || std::same_as<T, double> || (std::integral<T> && sizeof(T) <= 8);
+  static_assert(kStored,
+                "no dtype stores this type. Elements are bool, integers of 8 to 64 bits, float16_t, bfloat16_t, float "
+                "and double");
+  return DType::bool_;
+}
+}  // namespace detail
+
+/// The dtype that stores a C++ type: that of its size and sign for integers and characters, so int8 or uint8 for char.
+/// Other types are a compile error.
+template <class T>
+inline constexpr DType dtype_of = detail::dtype_of_type<T>();
+
+namespace detail {
+/// std::numeric_limits of a half with `Digits` binary digits and `Exponent` as max_exponent.
+template <class T, int Digits, int Exponent>
+struct HalfLimits {
+  static constexpr bool is_specialized = true, is_signed = true, is_integer = false, is_exact = false;
+  static constexpr bool has_infinity = true, has_quiet_NaN = true, has_signaling_NaN = true;
+  static constexpr bool is_iec559 = true, is_bounded = true, is_modulo = false;
+  static constexpr bool traps = false, tinyness_before = false, has_denorm_loss = false;
+  static constexpr int radix = 2, digits = Digits, max_exponent = Exponent, min_exponent = 3 - Exponent;
+  static constexpr int digits10 = (Digits - 1) * 30103 / 100000, max_digits10 = 2 + Digits * 30103 / 100000;
+  static constexpr int max_exponent10 = Exponent * 30103 / 100000, min_exponent10 = -((Exponent - 2) * 30103 / 100000);
+  static constexpr unsigned kExponents = ((2U * Exponent - 1) << (Digits - 1));  // all bits of the exponent
+  static constexpr T max() noexcept { return T::from_bits(kExponents - 1); }
+  static constexpr T lowest() noexcept { return T::from_bits(0x8000U + kExponents - 1); }
+  static constexpr T min() noexcept { return T::from_bits(1U << (Digits - 1)); }
+  static constexpr T denorm_min() noexcept { return T::from_bits(1); }
+  static constexpr T epsilon() noexcept {
+    return T::from_bits(static_cast<unsigned>(Exponent - Digits) << (Digits - 1));
+  }
+  static constexpr T round_error() noexcept {
+    return T::from_bits(static_cast<unsigned>(Exponent - 2) << (Digits - 1));
+  }
+  static constexpr T infinity() noexcept { return T::from_bits(kExponents); }
+  static constexpr T quiet_NaN() noexcept { return T::from_bits(kExponents + (1U << (Digits - 2))); }
+  static constexpr T signaling_NaN() noexcept { return T::from_bits(kExponents + (1U << (Digits - 3))); }
 };
 }  // namespace detail
 
-/// The dtype that stores a C++ type. Other types are a compile error.
-template <class T>
-inline constexpr DType dtype_of = detail::DTypeOf<T>::value;
-
 }  // namespace oriel
+
+// clang-format off
+#ifdef __GLIBCXX__
+namespace std _GLIBCXX_VISIBILITY(default) {
+_GLIBCXX_BEGIN_NAMESPACE_VERSION
+// <limits> alone would add a thousand lines to each header. Without it, has_denorm and round_style are left out.
+template <typename T>
+struct numeric_limits;
+_GLIBCXX_END_NAMESPACE_VERSION
+}  // namespace std
+#else
+#include <limits>
+#endif
+// clang-format on
+
+/// The limits of float16.
+template <>
+struct std::numeric_limits<oriel::float16_t> : oriel::detail::HalfLimits<oriel::float16_t, 11, 16> {};
+/// The limits of bfloat16.
+template <>
+struct std::numeric_limits<oriel::bfloat16_t> : oriel::detail::HalfLimits<oriel::bfloat16_t, 8, 128> {};

@@ -3,7 +3,6 @@
 
 #include <cstddef>
 #include <span>
-#include <utility>
 
 #include "oriel/api.hpp"
 #include "oriel/shared.hpp"

@@ -55,7 +55,8 @@ struct ExplainedOutput {
   std::string site;    ///< the line that built the value, "photo.cpp:41"; empty if unknown
   std::string reason;  ///< why the value is stored, which is why a kernel ends here
   /// For a write: "in place of %3", or "not in place: " and the reason. For another value: "over %3, which ends here"
-  /// if it takes over the memory of %3. Else empty.
+  /// if it takes over the memory of %3, "not over %3, which ends here: " and the reason if only its dtype stands
+  /// against that. Else empty.
   std::string where;
 };
 
@@ -155,6 +156,7 @@ struct Explanation {
   ExplainedViewMerges view_merges;       ///< in planning
   std::vector<ExplainedKernel> kernels;  ///< in the order in which they run, copies between devices included
   ExplainedMemory memory;                ///< between kernels
+  bool ran = false;                      ///< true for an explanation of what ran last (keep_explanations)
 
   /// The explanation as text. Deterministic: the same program gives the same text, except for what the device has
   /// compiled and timed so far (`tier`, `report`), which is shown from Detail::views on.
@@ -162,11 +164,17 @@ struct Explanation {
 };
 
 /// What realize() would do now for this tensor, or for several together. Tensors that are already in memory need no
-/// kernels. Runs nothing, compiles nothing and changes nothing; costs as much as scheduling. Throws DeviceError if a
-/// device is not available. Thread safety: any thread.
+/// kernels: if explanations are kept (keep_explanations), they give that of the work that ran last in their context,
+/// else an empty one. Runs nothing, compiles nothing and changes nothing; costs as much as scheduling. Throws
+/// DeviceError if a device is not available. Thread safety: any thread.
 ///   std::puts(oriel::explain(y).str().c_str());
 Explanation explain(const Tensor& tensor);
 Explanation explain(std::span<const Tensor> tensors);
 Explanation explain(std::initializer_list<Tensor> tensors);
+
+/// Keeps the explanation of what ran last, for work of the current context from now on, which makes explain(y) of a
+/// tensor in memory useful: set it before y is computed. Each realisation is then planned once more. ORIEL_EXPLAIN (`1`
+/// or `0`) applies until the first call. Calls of captured functions explain themselves: Function::explain.
+void keep_explanations(bool keep);
 
 }  // namespace oriel

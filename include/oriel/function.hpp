@@ -101,6 +101,12 @@ Function<F> function(F f, FunctionOptions options = {}, Site site = Site::here()
   return Function<F>(std::move(f), std::move(options), site);
 }
 
+/// The same by another name, for programs that also use namespace std, which has a `function` too.
+template <class F>
+Function<F> capture(F f, FunctionOptions options = {}, Site site = Site::here()) {
+  return function(std::move(f), std::move(options), site);
+}
+
 /// The captured function of a callable without state. Made by oriel::function.
 template <class F>
 class Function {

@@ -15,7 +15,7 @@ namespace ORIEL_API oriel {
 /// Reads at once and keeps one copy. Throws IoError, naming the file, if it cannot be read, has another format, is
 /// truncated or corrupt, or holds more than 2^30 bytes of pixels.
 ///   auto photo = oriel::read_image("ascent.pgm");  // uint8 (512, 512)
-Tensor read_image(const std::string& path, Site site = Site::here());
+[[nodiscard]] Tensor read_image(const std::string& path, Site site = Site::here());
 
 /// Writes an image of dtype uint8 or uint16. The file name's extension selects the format and the shapes that it takes:
 /// .png (height, width) or (height, width, 1 to 4), .pgm grey, .ppm (height, width, 3). Runs the pending work that the

@@ -7,7 +7,6 @@
 #include <initializer_list>
 #include <new>
 #include <type_traits>
-#include <utility>
 #include <vector>  // with std::reverse_iterator; <iterator>, <memory> or <algorithm> would double the lines of this header
 
 #include "oriel/api.hpp"

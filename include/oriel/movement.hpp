@@ -19,86 +19,100 @@ struct View;
 /// numbers of elements differ, if -1 occurs twice, or if its value is ambiguous (another extent is 0). Never copies: if
 /// the view of x cannot take the shape, a second view is put on top of it.
 ///   reshape(x, {2, -1});  // of shape (6): (2, 3)
-Tensor reshape(const Operand& x, const Shape& shape);
+[[nodiscard]] Tensor reshape(const Operand& x, const Shape& shape);
+/// One axis: reshape(x, -1).
+template <detail::Size T>
+[[nodiscard]] Tensor reshape(const Operand& x, T extent) {
+  return reshape(x, Shape{extent});
+}
 /// As reshape, but also throws if the strides of x (Tensor::strides) cannot take the shape. PyTorch's view() throws in
 /// the same cases, and its reshape() copies in them. Row-major tensors take every shape: reductions, padded tensors
 /// that are not channels-last, and results of a reshape() that the strides could not take. In PyTorch a flip is a copy;
 /// here it is a view, so that view() refuses some shapes of flipped tensors that PyTorch accepts.
 ///   view(transpose(x), {-1});  // of shape (2, 3): throws; reshape(transpose(x), {-1}) does not
-Tensor view(const Operand& x, const Shape& shape);
+[[nodiscard]] Tensor view(const Operand& x, const Shape& shape);
 /// Axis d of the result is axis order[d] of x. Throws unless `order` names each axis once.
 ///   permute(x, {1, 0});
-Tensor permute(const Operand& x, const Ints& order);
+[[nodiscard]] Tensor permute(const Operand& x, const Ints& order);
 /// Exchanges two axes, by default the last two. Throws if no axes are named and x has fewer than two.
-Tensor transpose(const Operand& x, std::int64_t a = -2, std::int64_t b = -1);
+[[nodiscard]] Tensor transpose(const Operand& x, std::int64_t a = -2, std::int64_t b = -1);
 /// Drops axes of extent 1: all of them, or the named ones. Throws if a named axis has another extent.
-Tensor squeeze(const Operand& x, const Axes& axes = {});
+[[nodiscard]] Tensor squeeze(const Operand& x, const Axes& axes = {});
 /// Adds an axis of extent 1 at position `axis` of the result (-1: last).
-Tensor unsqueeze(const Operand& x, std::int64_t axis);
+[[nodiscard]] Tensor unsqueeze(const Operand& x, std::int64_t axis);
 /// Repeats axes of extent 1, and new leading ones, to `shape`; -1 keeps an extent.
 ///   broadcast_to(x, {4, 3});  // of shape (3): four equal rows
-Tensor broadcast_to(const Operand& x, const Shape& shape);
-Tensor expand(const Operand& x, const Shape& shape);
+[[nodiscard]] Tensor broadcast_to(const Operand& x, const Shape& shape);
+[[nodiscard]] Tensor expand(const Operand& x, const Shape& shape);
 /// The shape to which two shapes broadcast, as in NumPy. Throws if they do not broadcast.
 Shape broadcast_shape(const Shape& a, const Shape& b);
 /// Cuts out a box: one range [lo, hi) per axis, which must lie inside the axis.
 ///  shrink(x, {{0, 2}, {1, 3}})
-Tensor shrink(const Operand& x, const Ranges& ranges);
+[[nodiscard]] Tensor shrink(const Operand& x, const Ranges& ranges);
 /// Cuts the named axes: ranges[k] belongs to axes[k]. The other axes stay whole. Throws if the numbers of ranges and
 /// axes differ.
 ///  shrink(x, {{1, 3}}, -1)
-Tensor shrink(const Operand& x, const Ranges& ranges, const Axes& axes);
+[[nodiscard]] Tensor shrink(const Operand& x, const Ranges& ranges, const Axes& axes);
 /// Adds elements with `value` at the ends of the axes: {before, after} per axis, both >= 0. `value` is a number and is
 /// cast to the dtype of x. Throws ArgumentError if an integer dtype cannot hold it, DTypeError if its category is
 /// higher than that of x (bool < integer < float).
 ///   pad(x, {{0, 0}, {1, 1}}, 7)
-Tensor pad(const Operand& x, const Ranges& before_after, const Operand& value = 0);
+[[nodiscard]] Tensor pad(const Operand& x, const Ranges& before_after, const Operand& value = 0);
+/// The two ends of one axis.
+struct AxisEnds {
+  Range range;                                                     ///< how many elements before and after
+  AxisEnds(SymInt before, SymInt after) : range{before, after} {}  ///< both
+};
+/// The same for a tensor of one axis.
+///   pad(x, {1, 1})
+[[nodiscard]] Tensor pad(const Operand& x, const AxisEnds& before_after, const Operand& value = 0);
 /// Reverses all axes, or the named ones.
-Tensor flip(const Operand& x, const Axes& axes = {});
+[[nodiscard]] Tensor flip(const Operand& x, const Axes& axes = {});
 /// Python's slicing, with one Slice for each leading axis. The other axes stay whole. Throws ArgumentError for step 0
 /// and ShapeError for more slices than axes.
 ///   slice(x, {{.start = 1}, {.step = -2}})
-Tensor slice(const Operand& x, std::span<const Slice> slices);
-Tensor slice(const Operand& x, std::initializer_list<Slice> slices);
+[[nodiscard]] Tensor slice(const Operand& x, std::span<const Slice> slices);
+[[nodiscard]] Tensor slice(const Operand& x, std::initializer_list<Slice> slices);
 /// The elements at one position of an axis; the result lacks the axis. A negative position counts from the end. Throws
 /// if the position is out of range.
-Tensor select(const Operand& x, std::int64_t axis, SymInt position);
+[[nodiscard]] Tensor select(const Operand& x, std::int64_t axis, SymInt position);
 /// Repeats the tensor counts[d] times along axis d. `counts` holds one number >= 0 per axis.
 ///   repeat(Tensor::of<int>({1, 2}), {2});  // {1, 2, 1, 2}
-Tensor repeat(const Operand& x, const Ints& counts);
+/// This is NumPy's tile. NumPy's repeat, which repeats each element, is x.unsqueeze(-1).expand({.., n}).reshape(-1).
+[[nodiscard]] Tensor repeat(const Operand& x, const Ints& counts);
 // The results of roll, concat and stack have PyTorch's strides: those of a channels-last format if all tensors that are
 // joined have it, else row-major ones. roll joins two parts of x, so a roll by 0 is row-major, too.
 
 /// Moves elements along an axis by `shift` positions. Elements that move past the end reappear at the front.
 ///   roll(Tensor::of<int>({1, 2, 3}), 1, 0);  // {3, 1, 2}
-Tensor roll(const Operand& x, std::int64_t shift, std::int64_t axis);
+[[nodiscard]] Tensor roll(const Operand& x, std::int64_t shift, std::int64_t axis);
 /// Moves elements along several axes, each by its own shift. If an axis is named twice, its shifts add up. Throws if
 /// the numbers of shifts and axes differ.
 ///   roll(x, {1, -1}, {0, 1})
-Tensor roll(const Operand& x, const Ints& shifts, const Ints& axes);
+[[nodiscard]] Tensor roll(const Operand& x, const Ints& shifts, const Ints& axes);
 /// Joins tensors along an existing axis. Their dtypes are promoted. Throws ArgumentError for an empty list, ShapeError
 /// if the extents of the other axes differ.
 ///   concat({a, b}, 0)
-Tensor concat(std::span<const Tensor> tensors, std::int64_t axis = 0, Site site = Site::here());
-Tensor concat(std::initializer_list<Tensor> tensors, std::int64_t axis = 0, Site site = Site::here());
+[[nodiscard]] Tensor concat(std::span<const Tensor> tensors, std::int64_t axis = 0, Site site = Site::here());
+[[nodiscard]] Tensor concat(std::initializer_list<Tensor> tensors, std::int64_t axis = 0, Site site = Site::here());
 /// Joins tensors of equal shapes along a new axis. Throws ArgumentError for an empty list, ShapeError if shapes differ.
-Tensor stack(std::span<const Tensor> tensors, std::int64_t axis = 0, Site site = Site::here());
-Tensor stack(std::initializer_list<Tensor> tensors, std::int64_t axis = 0, Site site = Site::here());
+[[nodiscard]] Tensor stack(std::span<const Tensor> tensors, std::int64_t axis = 0, Site site = Site::here());
+[[nodiscard]] Tensor stack(std::initializer_list<Tensor> tensors, std::int64_t axis = 0, Site site = Site::here());
 /// The elements whose position on axis b minus that on axis a is `offset`. They form a new last axis in place of both
 /// axes. Throws if a == b.
 ///   diagonal(eye(3));  // {1, 1, 1}
-Tensor diagonal(const Operand& x, std::int64_t offset = 0, std::int64_t a = 0, std::int64_t b = 1);
+[[nodiscard]] Tensor diagonal(const Operand& x, std::int64_t offset = 0, std::int64_t a = 0, std::int64_t b = 1);
 /// Overlapping windows of `size` elements along an axis, one every `step` elements. The axis then counts the windows,
 /// and a new last axis holds the elements of a window. Throws if size is not in [1, extent] or step < 1.
 ///   unfold(arange(4), 0, 3, 1);  // {{0, 1, 2}, {1, 2, 3}}
-Tensor unfold(const Operand& x, std::int64_t axis, std::int64_t size, std::int64_t step);
+[[nodiscard]] Tensor unfold(const Operand& x, std::int64_t axis, std::int64_t size, std::int64_t step);
 
 /// Reads x through any view: element i of the result is element view.at(i) of x, counted in row-major order, and 0
 /// where the view is masked. The result can be written through unless it is masked or two of its indices share an
 /// element. The view's strides refer to the row-major order of x, whatever the strides of x in memory. Throws if a
 /// position lies outside x, and for views that View::make refuses.
 ///   as_strided(arange(6), View::make({2, 3}, {1, 2}));  // {{0, 2, 4}, {1, 3, 5}}
-Tensor as_strided(const Operand& x, const View& view);
+[[nodiscard]] Tensor as_strided(const Operand& x, const View& view);
 
 /// The entries of x along an axis at the positions in `index`, a tensor of integers. Negative positions count from the
 /// end. The result has shape x.shape[..axis] + index.shape + x.shape[axis+1..]. A position outside the axis gives 0.
@@ -106,10 +120,28 @@ Tensor as_strided(const Operand& x, const View& view);
 /// by ORIEL_BOUNDS=checked. Throws DTypeError if `index` does not hold integers, ShapeError for an axis that x lacks.
 ///   take(Tensor::of<float>({{1, 2}, {3, 4}}), Tensor::of<int>({1, 0, 1}), 0);  // {{3, 4}, {1, 2}, {3, 4}}
 ///   take(x, index, 0, Bounds::checked);                                        // as NumPy: an error, not a 0
-Tensor take(const Operand& x, const Tensor& index, std::int64_t axis = 0, Bounds bounds = default_bounds());
+[[nodiscard]] Tensor take(const Operand& x, const Tensor& index, std::int64_t axis = 0,
+                          Bounds bounds = default_bounds());
 /// Element i of the result is the element of x at index i, with i[axis] replaced by index[i]. The result has the shape
 /// of `index`, which has the rank of x and no larger extents on the other axes. Positions and errors as for take.
 ///   gather(Tensor::of<int>({{1, 2}, {3, 4}}), Tensor::of<int>({{1}, {0}}), 1);  // {{2}, {3}}
-Tensor gather(const Operand& x, const Tensor& index, std::int64_t axis, Bounds bounds = default_bounds());
+[[nodiscard]] Tensor gather(const Operand& x, const Tensor& index, std::int64_t axis, Bounds bounds = default_bounds());
+
+// ---- The inverse of take: x with other entries at the positions in `index`, a tensor of integers. `values` is
+// broadcast to the shape of take(x, index, axis), within the dtypes that Tensor::assign converts. Positions and errors
+// are those of take; a position outside the axis changes nothing, or is an IndexError if the bounds in force are
+// checked. The results are the same in every run.
+//
+// With n entries along the axis and k positions, up to 2^20 pairs (and for all symbolic sizes) are compared in one
+// kernel. Beyond that the positions are sorted and each entry finds its own by bisection, in about log2(k) kernels.
+// Both compute a whole new tensor: for a few positions that the program knows, x[i] = value is better.
+
+/// The entry of the last position counts where positions are equal. NumPy's x[index] = values is x.assign_at(index,
+/// values).
+///   put(zeros(4), Tensor::of<int>({1, -1, 1}), Tensor::of<float>({5, 6, 7}));  // {0, 7, 0, 6}
+[[nodiscard]] Tensor put(const Operand& x, const Tensor& index, const Operand& values, std::int64_t axis = 0);
+/// The values are added, for equal positions all of them. np.add.at(x, index, values) is x.add_at(index, values).
+///   put_add(zeros(4), Tensor::of<int>({1, -1, 1}), 1);  // {0, 2, 0, 1}
+[[nodiscard]] Tensor put_add(const Operand& x, const Tensor& index, const Operand& values, std::int64_t axis = 0);
 
 }  // namespace oriel

@@ -12,17 +12,17 @@ namespace ORIEL_API oriel {
 /// torch.nonzero. NaN is not 0. A tensor without axes gives (1, 0) or (0, 0).
 ///   nonzero(Tensor::of<int>({{0, 5}, {6, 0}}));  // {{0, 1}, {1, 0}}
 /// The result is row-major in memory, too; PyTorch's is column-major.
-Tensor nonzero(const Operand& x);
+[[nodiscard]] Tensor nonzero(const Operand& x);
 
 /// The elements of x where `mask` is true, as one axis, in row-major order, as torch.masked_select. x and the mask are
 /// broadcast together. Throws DTypeError unless the mask is bool, ShapeError if they do not broadcast.
 ///   masked_select(x, x > 0);
-Tensor masked_select(const Operand& x, const Operand& mask);
+[[nodiscard]] Tensor masked_select(const Operand& x, const Operand& mask);
 
 /// The distinct elements of x in ascending order, as one axis, as torch.unique. NaNs come last, each by itself, for
 /// they are not equal. Of 0 and -0, which are equal, the first one counts.
 ///   unique(Tensor::of<int>({3, 1, 3}));  // {1, 3}
-Tensor unique(const Operand& x);
+[[nodiscard]] Tensor unique(const Operand& x);
 
 /// The result of unique_all.
 struct UniqueElements {

@@ -14,7 +14,7 @@ namespace ORIEL_API oriel {
 /// file, if it cannot be read, is not a .npy file, is truncated, has another dtype, or is big-endian (the message then
 /// says how to convert it).
 ///   auto a = oriel::read_npy("a.npy");
-Tensor read_npy(const std::string& path, Site site = Site::here());
+[[nodiscard]] Tensor read_npy(const std::string& path, Site site = Site::here());
 
 /// Writes the elements row-major and little-endian, as version 1 of the format. Runs the pending work. The file is
 /// either written completely or not at all. Throws DTypeError for bfloat16, which NumPy lacks; IoError if the file

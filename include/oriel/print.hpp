@@ -34,6 +34,20 @@ std::string to_string(const Tensor& x);
 /// As to_string(x).   std::cout << x << '\n';
 std::ostream& operator<<(std::ostream& out, const Tensor& x);
 
+/// The text of other types, as messages show it: their str() or name by one word. Sizes and shapes have to_string, too
+/// (symint.hpp, shape.hpp).
+///   to_string(x.device());  // "eigen"
+/// @{
+std::string to_string(DType dtype);
+std::string to_string(Device device);
+std::string to_string(MemoryFormat format);
+std::string to_string(const Layout& layout);
+std::string to_string(const View& view);
+std::string to_string(const ShapeTracker& views);
+std::string to_string(const Iteration& iteration);
+std::string to_string(const Explanation& explanation);
+/// @}
+
 // Prints other types as messages show them: by their str(), to_string or name.
 //   std::cout << x.dtype() << ' ' << x.shape() << " on " << x.device();  // float32 (2, 3) on eigen
 std::ostream& operator<<(std::ostream& out, DType dtype);

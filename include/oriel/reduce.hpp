@@ -14,26 +14,45 @@ namespace ORIEL_API oriel {
 /// once. The sum of no elements is 0.
 ///   sum(x, -1);            // of shape (2, 3): shape (2)
 ///   sum(x, {0, 1}, true);  // shape (1, 1)
-Tensor sum(const Operand& x, const Axes& axes = {}, bool keepdim = false);
+[[nodiscard]] Tensor sum(const Operand& x, const Axes& axes = {}, KeepDim keepdim = false);
 /// Product, in the dtypes of sum. The product of no elements is 1.
-Tensor prod(const Operand& x, const Axes& axes = {}, bool keepdim = false);
+[[nodiscard]] Tensor prod(const Operand& x, const Axes& axes = {}, KeepDim keepdim = false);
 /// Largest element, in the dtype of x. Over no elements: the dtype's lowest value (-inf for floats).
-Tensor max(const Operand& x, const Axes& axes = {}, bool keepdim = false);
+[[nodiscard]] Tensor max(const Operand& x, const Axes& axes = {}, KeepDim keepdim = false);
 /// Smallest element, in the dtype of x. Over no elements: the dtype's highest value (inf for floats).
-Tensor min(const Operand& x, const Axes& axes = {}, bool keepdim = false);
+[[nodiscard]] Tensor min(const Operand& x, const Axes& axes = {}, KeepDim keepdim = false);
+namespace detail {
+template <class T>
+concept NumberOrSize = std::is_arithmetic_v<T> || std::same_as<T, SymInt>;
+template <class A, class B>
+concept TwoToCompare = std::same_as<B, Tensor> ||(NumberOrSize<A>&& NumberOrSize<B>);
+#define ORIEL_TWO                                                                                                    \
+  "max and min reduce a tensor over axes. The larger and smaller one of two are maximum(a, b) and minimum(a, b) of " \
+  "tensors, sym_max(a, b) and sym_min(a, b) of sizes, std::max and std::min of numbers"
+}  // namespace detail
+/// Do not compile: two numbers, or two tensors, have no axes to reduce.
+/// @{
+template <class A, class B>
+requires detail::TwoToCompare<A, B>
+void max(const A&, const B&) { static_assert(detail::kNever<A>, ORIEL_TWO); }
+template <class A, class B>
+requires detail::TwoToCompare<A, B>
+void min(const A&, const B&) { static_assert(detail::kNever<A>, ORIEL_TWO); }
+/// @}
+#undef ORIEL_TWO
 /// True if any element is not 0; false over no elements. The result is bool (uint8 for uint8, as in PyTorch).
-Tensor any(const Operand& x, const Axes& axes = {}, bool keepdim = false);
+[[nodiscard]] Tensor any(const Operand& x, const Axes& axes = {}, KeepDim keepdim = false);
 /// True if all elements are not 0; true over no elements. The dtype is that of any.
-Tensor all(const Operand& x, const Axes& axes = {}, bool keepdim = false);
+[[nodiscard]] Tensor all(const Operand& x, const Axes& axes = {}, KeepDim keepdim = false);
 /// sum / count, in floats (integers are cast to float32). NaN over no elements.
-Tensor mean(const Operand& x, const Axes& axes = {}, bool keepdim = false);
+[[nodiscard]] Tensor mean(const Operand& x, const Axes& axes = {}, KeepDim keepdim = false);
 /// Variance: sum((x - mean)^2) / max(count - correction, 0), in floats. Correction 1 gives the unbiased estimate, 0 the
 /// variance of the population. Throws ArgumentError unless correction is finite.
-Tensor var(const Operand& x, const Axes& axes = {}, bool keepdim = false, double correction = 1);
+[[nodiscard]] Tensor var(const Operand& x, const Axes& axes = {}, KeepDim keepdim = false, double correction = 1);
 /// Standard deviation: sqrt(var). Errors as var.
-Tensor stddev(const Operand& x, const Axes& axes = {}, bool keepdim = false, double correction = 1);
+[[nodiscard]] Tensor stddev(const Operand& x, const Axes& axes = {}, KeepDim keepdim = false, double correction = 1);
 /// The number of elements that are not 0, as int64. A NaN counts.
-Tensor count_nonzero(const Operand& x, const Axes& axes = {}, bool keepdim = false);
+[[nodiscard]] Tensor count_nonzero(const Operand& x, const Axes& axes = {}, KeepDim keepdim = false);
 /// The p-norm (sum |x|^p)^(1/p), in the dtype of x; halves are computed in float32. p = 2 is the Euclidean norm, p =
 /// infinity the largest |x|, p = -infinity the smallest |x|, and p = 0 the number of elements that are not 0 (a NaN
 /// counts). The powers are summed in one pass in the dtype of x and may leave its range: for float32 and p = 2 a norm
@@ -42,25 +61,25 @@ Tensor count_nonzero(const Operand& x, const Axes& axes = {}, bool keepdim = fal
 /// ArgumentError if p is NaN, and ShapeError if p is negative or infinite and a result would be the norm of no
 /// elements.
 ///   norm(Tensor::of<float>({3, 4}));  // 5
-Tensor norm(const Operand& x, double p = 2, const Axes& axes = {}, bool keepdim = false);
+[[nodiscard]] Tensor norm(const Operand& x, double p = 2, const Axes& axes = {}, KeepDim keepdim = false);
 /// The row-major position, within the reduced axes, of the first largest element, as int64. A NaN counts as larger than
 /// all numbers. Throws ShapeError if a result would be taken over no elements.
 ///   argmax(Tensor::of<int>({3, 9, 9}));  // 1
-Tensor argmax(const Operand& x, const Axes& axes = {}, bool keepdim = false);
+[[nodiscard]] Tensor argmax(const Operand& x, const Axes& axes = {}, KeepDim keepdim = false);
 /// The same for the smallest element. A NaN counts as smaller than all numbers.
-Tensor argmin(const Operand& x, const Axes& axes = {}, bool keepdim = false);
+[[nodiscard]] Tensor argmin(const Operand& x, const Axes& axes = {}, KeepDim keepdim = false);
 
 /// log(sum(exp(x))), in floats, without overflow of the intermediate sums. -inf over no elements. A small rest beside
 /// one number is kept: logsumexp({0, -20}) is 2.06e-9.
-Tensor logsumexp(const Operand& x, const Axes& axes = {}, bool keepdim = false);
+[[nodiscard]] Tensor logsumexp(const Operand& x, const Axes& axes = {}, KeepDim keepdim = false);
 /// exp(x - max) / sum(exp(x - max)), in floats. The result has the shape of x. softmax, log_softmax and layer_norm keep
 /// the order of x in memory, where PyTorch's results are row-major.
-Tensor softmax(const Operand& x, const Axes& axes = -1);
+[[nodiscard]] Tensor softmax(const Operand& x, const Axes& axes = -1);
 /// log(softmax(x)), computed so that it stays accurate where softmax underflows.
-Tensor log_softmax(const Operand& x, const Axes& axes = -1);
+[[nodiscard]] Tensor log_softmax(const Operand& x, const Axes& axes = -1);
 /// (x - mean) / sqrt(var + eps), with correction 0, in floats. The result has the shape of x. Throws ArgumentError
 /// unless eps is finite and >= 0.
-Tensor layer_norm(const Operand& x, const Axes& axes = -1, double eps = 1e-5);
+[[nodiscard]] Tensor layer_norm(const Operand& x, const Axes& axes = -1, double eps = 1e-5);
 
 // ---- Along one axis. The results have the shape of x. As in PyTorch, cumsum and cumprod give row-major strides, and
 // sort and argsort give those of zeros_like(x).
@@ -71,25 +90,25 @@ Tensor layer_norm(const Operand& x, const Axes& axes = -1, double eps = 1e-5);
 /// error is kept beside it. So the error of a float does not grow with n, and sums of numbers that are not negative
 /// never fall. Other devices add by recursive doubling in blocks of 64.
 ///   cumsum(Tensor::of<int>({1, 2, 3}), 0);  // {1, 3, 6}
-Tensor cumsum(const Operand& x, std::int64_t axis);
+[[nodiscard]] Tensor cumsum(const Operand& x, std::int64_t axis);
 /// Running product; otherwise as cumsum, without the error beside it.
-Tensor cumprod(const Operand& x, std::int64_t axis);
+[[nodiscard]] Tensor cumprod(const Operand& x, std::int64_t axis);
 
 /// The elements in ascending or descending order, in the dtype of x. A NaN counts as larger than all numbers, so it
 /// comes last, or first if `descending`. Payload and sign of a NaN are lost. -0 comes before 0 in ascending order. On
 /// eigen, long rows cost O(n) work and temporarily as much memory again; on other devices the work is O(n log^2 n).
 ///   sort(Tensor::of<int>({3, 1, 2}));  // {1, 2, 3}
-Tensor sort(const Operand& x, std::int64_t axis = -1, bool descending = false);
+[[nodiscard]] Tensor sort(const Operand& x, std::int64_t axis = -1, bool descending = false);
 /// The positions that sort the axis, as int64. The sort is stable, also if `descending`: equal elements keep their
 /// order, as do 0 and -0, and NaNs, which count as larger than all numbers.
 ///   argsort(Tensor::of<int>({3, 1, 2}));  // {1, 2, 0}
-Tensor argsort(const Operand& x, std::int64_t axis = -1, bool descending = false);
+[[nodiscard]] Tensor argsort(const Operand& x, std::int64_t axis = -1, bool descending = false);
 
 /// Matrix product: (.., n, k) x (.., k, m) -> (.., n, m); leading axes broadcast. If a has one axis, it is a row
 /// vector; if b has one axis, it is a column vector; the result lacks that axis. The dtypes are promoted. Halves
 /// accumulate in float32; for bool, sum is `or` and product is `and`. Throws ShapeError if an operand has no axes, the
 /// inner extents differ, or the leading axes do not broadcast.
 ///   matmul(a, b);  // (2, 3) x (3, 4): (2, 4)
-Tensor matmul(const Operand& a, const Operand& b);
+[[nodiscard]] Tensor matmul(const Operand& a, const Operand& b);
 
 }  // namespace oriel

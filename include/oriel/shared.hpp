@@ -6,7 +6,6 @@
 #include <cstddef>
 #include <new>
 #include <type_traits>
-#include <utility>
 
 #include "oriel/api.hpp"
 
@@ -46,7 +45,7 @@ class Shared {
     return *this;
   }
   Shared& operator=(Shared&& other) noexcept {
-    Shared moved(std::move(other));
+    Shared moved(static_cast<Shared&&>(other));
     swap(moved);
     return *this;
   }
@@ -54,7 +53,7 @@ class Shared {
   /// The first owner of an object that is made of these arguments.
   template <class... Args>
   static Shared make(Args&&... args) {
-    auto* const block = new Block(std::forward<Args>(args)...);
+    auto* const block = new Block(static_cast<Args&&>(args)...);
     Shared made;
     made.count_ = block;
     made.object_ = &block->object;
@@ -68,8 +67,13 @@ class Shared {
   friend bool operator==(const Shared& a, const Shared& b) noexcept { return a.object_ == b.object_; }
 
   void swap(Shared& other) noexcept {
-    std::swap(count_, other.count_);
-    std::swap(object_, other.object_);
+    // <utility>, for std::swap and std::forward, would add a hundred lines to every header.
+    SharedCount* const count = count_;
+    T* const object = object_;
+    count_ = other.count_;
+    object_ = other.object_;
+    other.count_ = count;
+    other.object_ = object;
   }
 
  private:
@@ -81,15 +85,15 @@ class Shared {
     template <class... Args>
     explicit Block(Args&&... args)
         : SharedCount{1, [](SharedCount* self) noexcept { delete static_cast<Block*>(self); }},
-          object(made(std::forward<Args>(args)...)) {}
+          object(made(static_cast<Args&&>(args)...)) {}
     Object object;
   };
   template <class... Args>
   static Object made(Args&&... args) {
     if constexpr (std::is_constructible_v<Object, Args...>) {
-      return Object(std::forward<Args>(args)...);
+      return Object(static_cast<Args&&>(args)...);
     } else {
-      return Object{std::forward<Args>(args)...};  // of an aggregate
+      return Object{static_cast<Args&&>(args)...};  // of an aggregate
     }
   }
 

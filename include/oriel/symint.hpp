@@ -17,6 +17,13 @@ namespace ORIEL_API oriel {
 namespace detail {
 template <class T>
 concept Integer = std::integral<T> && !std::same_as<T, bool>;
+template <class T>
+concept PlainNumber = Integer<T> || std::floating_point<T>;
+// It says more than Integer, so that a cast prefers the conversion that has this condition.
+template <class T>
+concept CastInteger = Integer<T> && sizeof(T) != 0;
+template <class T>
+inline constexpr bool kNever = false;
 
 [[noreturn]] void throw_overflow(const char* operation, std::int64_t a, std::int64_t b);
 [[noreturn]] void throw_too_large(std::uint64_t value);
@@ -115,9 +122,25 @@ class SymInt {
   }
 
   /// value() as another number: static_cast<std::size_t>(x.numel()).
-  template <class T>
-  requires detail::Integer<T> || std::floating_point<T>
-  constexpr explicit operator T() const { return static_cast<T>(value()); }
+  /// @{
+  template <detail::CastInteger T>
+  constexpr explicit operator T() const {
+    return static_cast<T>(value());
+  }
+  template <std::floating_point T>
+  constexpr explicit operator T() const {
+    return static_cast<T>(value());
+  }
+  /// @}
+  /// Does not compile: a number in place of a symbol is asked for by a word. (Not for floats: sqrt(x.size(0)) is the
+  /// root of a tensor, and would be C's as well.)
+  template <detail::Integer T>
+  constexpr operator T() const {  // NOLINT(google-explicit-constructor)
+    static_assert(detail::kNever<T>,
+                  "oriel::SymInt may be a symbol, so it does not turn into a number by itself: x.extent(axis) and "
+                  "x.count() are plain numbers, n.value() is that of a SymInt n");
+    return {};
+  }
 
   /// True for an expression over symbols.
   bool is_symbolic() const noexcept { return in_band(bits_) && reference() >= kFirstSymbolic; }
@@ -166,7 +189,23 @@ class SymInt {
       return slow_remainder(a, b);
     return plain(a.bits_ % b.bits_);
   }
+  // With a number on one side. Without these the conversions of both sides would be ambiguous.
+#define ORIEL_MIXED(result, op)                        \
+  template <detail::Integer T>                         \
+  friend constexpr result operator op(SymInt a, T b) { \
+    return a op SymInt(b);                             \
+  }                                                    \
+  template <detail::Integer T>                         \
+  friend constexpr result operator op(T a, SymInt b) { \
+    return SymInt(a) op b;                             \
+  }
+  // clang-format off
+  ORIEL_MIXED(SymInt, +) ORIEL_MIXED(SymInt, -) ORIEL_MIXED(SymInt, *) ORIEL_MIXED(SymInt, /) ORIEL_MIXED(SymInt, %)
+  ORIEL_MIXED(SymBool, ==) ORIEL_MIXED(SymBool, !=) ORIEL_MIXED(SymBool, <) ORIEL_MIXED(SymBool, <=)
+  ORIEL_MIXED(SymBool, >) ORIEL_MIXED(SymBool, >=)
+#undef ORIEL_MIXED
   constexpr SymInt operator-() const { return SymInt(0) - *this; }
+  // clang-format on
   constexpr SymInt& operator+=(SymInt b) { return *this = *this + b; }
   constexpr SymInt& operator-=(SymInt b) { return *this = *this - b; }
   constexpr SymInt& operator*=(SymInt b) { return *this = *this * b; }
@@ -244,6 +283,12 @@ class SymInt {
 
   std::int64_t bits_ = 0;
 };
+
+namespace detail {
+/// A size, or a number in its place.
+template <class T>
+concept Size = Integer<T> || std::same_as<T, SymInt>;
+}  // namespace detail
 
 /// The smaller (larger) one; of symbols an expression, without a guard.
 SymInt sym_min(SymInt a, SymInt b);

@@ -9,15 +9,17 @@
 #include <span>
 #include <string>
 #include <type_traits>
-#include <utility>
 #include <vector>
 
 #include "oriel/api.hpp"
+#include "oriel/axes.hpp"
 #include "oriel/callback.hpp"
 #include "oriel/device.hpp"
 #include "oriel/dtype.hpp"
 #include "oriel/elements.hpp"
 #include "oriel/layout.hpp"
+#include "oriel/methods.hpp"
+#include "oriel/operand.hpp"
 #include "oriel/shape.hpp"
 #include "oriel/shared.hpp"
 #include "oriel/site.hpp"
@@ -32,31 +34,6 @@ namespace ORIEL_API oriel {
 
 class Operand;
 class ComprehensionResults;
-
-/// The axes of an operation: one, a list, or all (the default). Negative axes count from the last.
-class Axes {
- public:
-  Axes() = default;  ///< all
-  /// One axis.
-  template <std::integral T>
-  requires(!std::same_as<T, bool>) Axes(T axis)
-      : list_{SymInt(axis)}, all_(false) {}  // NOLINT(google-explicit-constructor)
-  /// A list of axes, in any order.
-  /// @{
-  Axes(std::initializer_list<SymInt> axes) : list_(axes), all_(false) {}
-  Axes(Ints axes) : list_(std::move(axes)), all_(false) {}  // NOLINT(google-explicit-constructor)
-  template <std::integral T>
-  requires(!std::same_as<T, bool>) Axes(const std::vector<T>& axes)  // NOLINT(google-explicit-constructor)
-      : list_(axes), all_(false) {}
-  /// @}
-
-  /// The list, or null for all axes. An empty list means no axis.
-  const Ints* list() const noexcept { return all_ ? nullptr : &list_; }
-
- private:
-  Ints list_;
-  bool all_ = true;
-};
 
 /// An array of one dtype and shape, on one device. Operations return at once. Work runs when a result is asked for
 /// (realize, to_vector, data, copy_to, item) or when pending work exceeds the limits of settings.hpp. Each function
@@ -75,8 +52,17 @@ class Axes {
 ///     run yet.
 ///
 ///   auto twice = x * 2;            // of x before the write below
-///   x.select(0, 1).assign(0);      // x: {{1, 2}, {0, 0}}
+///   x[1] = 0;                      // x: {{1, 2}, {0, 0}}
 ///   twice.to_vector<float>();      // {2, 4, 6, 8}
+///
+/// What = means depends on its left side. `y = x` of a variable makes the variable name what x names; no element
+/// changes. On an expression that is a view, such as x[1] = 0 and x.slice({{0, 2}}) = y, it writes the elements, as
+/// assign does. A write to a value that nothing else names, such as roll(x, 1, 0) += 1 or masked_select(x, m) = 0,
+/// would be lost: it is an ArgumentError that says what to write instead.
+///
+/// `const` concerns the name, as with std::span: a const tensor cannot be made to name something else, and its own
+/// writing members do not compile. Its copies and views name the same storage and write it. Pass +x, which has a
+/// storage of its own, to whom may not write.
 ///
 /// Thread safety: as for an int. While a storage is written, all tensors that name it count as one object. Tensors of
 /// different storages may be used from different threads, even if they share pending work.
@@ -85,7 +71,7 @@ class Axes {
 /// after a call, and computes with threads of its own. (Do not fork while another thread, inside a deleter or a debug
 /// sink, waits for the forking thread: that is a deadlock.) Tensors on an OpenCL device belong to the parent: drivers
 /// do not survive a fork, and the child gets a DeviceError for them.
-class Tensor {
+class Tensor : public TensorMethods {
  public:
   /// float32 of shape (0).
   Tensor();
@@ -93,9 +79,18 @@ class Tensor {
   /// @{
   Tensor(const Tensor& other) noexcept;
   Tensor(Tensor&& other) noexcept;
-  Tensor& operator=(const Tensor& other) noexcept;
-  Tensor& operator=(Tensor&& other) noexcept;
+  Tensor& operator=(const Tensor& other) & noexcept;
+  Tensor& operator=(Tensor&& other) & noexcept;
   /// @}
+  /// Writes the elements: x[1] = 0. As assign.
+  Tensor operator=(const Operand& value) &&;  // NOLINT(misc-unconventional-assign-operator)
+  /// Does not compile: a variable is not a view.
+  template <class T>
+  requires std::is_arithmetic_v<T> Tensor& operator=(T) & {  // NOLINT(misc-unconventional-assign-operator)
+    static_assert(detail::kNever<T>,
+                  "x.assign(number) writes the number to all elements; x = full(shape, number) names a new tensor");
+    return *this;
+  }
   ~Tensor();
 
   // ---- From data. All throw ShapeError for a negative extent and OverflowError if the size exceeds 2^63-1.
@@ -105,13 +100,13 @@ class Tensor {
   /// misaligned pointer.
   ///   float data[6] = {...};  auto x = Tensor::borrow(data, {2, 3});
   template <class T>
-  static Tensor borrow(const T* data, const Shape& shape, Site site = Site::here()) {
+  [[nodiscard]] static Tensor borrow(const T* data, const Shape& shape, Site site = Site::here()) {
     const detail::CallSite call(site);
     return wrap(dtype_of<T>, const_cast<T*>(data), shape, {}, "borrow", site);
   }
   /// Uses the vector's elements without a copy. Rvalues do not compile, because their memory would be freed.
   template <class T>
-  static Tensor borrow(const std::vector<T>& data, const Shape& shape, Site site = Site::here()) {
+  [[nodiscard]] static Tensor borrow(const std::vector<T>& data, const Shape& shape, Site site = Site::here()) {
     const detail::CallSite call(site);
     check_count(data.size(), shape, "borrow");
     return borrow(data.data(), shape, site);
@@ -125,7 +120,7 @@ class Tensor {
   /// nobody could catch them. Errors as borrow.
   ///   auto x = Tensor::adopt(new float[6]{}, {2, 3}, [](float* p) { delete[] p; });
   template <class T, std::invocable<T*> Deleter>
-  static Tensor adopt(T* data, const Shape& shape, Deleter deleter, Site site = Site::here()) {
+  [[nodiscard]] static Tensor adopt(T* data, const Shape& shape, Deleter deleter, Site site = Site::here()) {
     const detail::CallSite call(site);
     return wrap(
         dtype_of<T>, data, shape, [deleter = std::move(deleter)](void* p) mutable { deleter(static_cast<T*>(p)); },
@@ -134,14 +129,14 @@ class Tensor {
   /// A copy of the elements, row-major. Throws ArgumentError unless their number is the shape's.
   ///   auto x = Tensor::from(std::vector<std::int32_t>{1, 2, 3, 4}, {2, 2});
   template <class T>
-  static Tensor from(std::span<const T> data, const Shape& shape, Site site = Site::here()) {
+  [[nodiscard]] static Tensor from(std::span<const T> data, const Shape& shape, Site site = Site::here()) {
     const detail::CallSite call(site);
     check_count(data.size(), shape, "from");
     return copy(dtype_of<T>, data.data(), shape, site);
   }
   /// The same from a vector.
   template <class T>
-  static Tensor from(const std::vector<T>& data, const Shape& shape, Site site = Site::here()) {
+  [[nodiscard]] static Tensor from(const std::vector<T>& data, const Shape& shape, Site site = Site::here()) {
     const detail::CallSite call(site);
     if constexpr (std::same_as<T, bool>) {
       const std::vector<unsigned char> bytes(data.begin(), data.end());
@@ -153,18 +148,18 @@ class Tensor {
   }
   /// One axis.
   template <class T>
-  static Tensor from(const std::vector<T>& data, Site site = Site::here()) {
+  [[nodiscard]] static Tensor from(const std::vector<T>& data, Site site = Site::here()) {
     return from(data, Shape{data.size()}, site);
   }
   /// A tensor of one axis, or of two. Throws ShapeError if the rows differ in length.
   ///   Tensor::of<float>({1, 2, 3});  Tensor::of<int>({{1, 2}, {3, 4}});  Tensor::of<oriel::float16_t>({1, 0.5});
   template <class T>
-  static Tensor of(std::initializer_list<T> data, Site site = Site::here()) {
+  [[nodiscard]] static Tensor of(std::initializer_list<T> data, Site site = Site::here()) {
     return copy(dtype_of<T>, std::data(data), Shape{data.size()}, site);
   }
   /// Two axes, row by row.
   template <class T>
-  static Tensor of(std::initializer_list<std::initializer_list<T>> rows, Site site = Site::here()) {
+  [[nodiscard]] static Tensor of(std::initializer_list<std::initializer_list<T>> rows, Site site = Site::here()) {
     const detail::CallSite call(site);
     const std::size_t width = rows.size() == 0 ? 0 : rows.begin()->size();
     std::vector<T> data;
@@ -176,12 +171,12 @@ class Tensor {
   }
   /// The same for float16_t and bfloat16_t, from numbers. They are rounded to float32 and then to T.
   template <Half T>
-  static Tensor of(std::initializer_list<double> data, Site site = Site::here()) {
+  [[nodiscard]] static Tensor of(std::initializer_list<double> data, Site site = Site::here()) {
     return from(rounded<T>(data), Shape{data.size()}, site);
   }
   /// Two axes of halves, row by row.
   template <Half T>
-  static Tensor of(std::initializer_list<std::initializer_list<double>> rows, Site site = Site::here()) {
+  [[nodiscard]] static Tensor of(std::initializer_list<std::initializer_list<double>> rows, Site site = Site::here()) {
     const std::size_t width = rows.size() == 0 ? 0 : rows.begin()->size();
     std::vector<T> data;
     for (const auto& row : rows) {
@@ -195,7 +190,7 @@ class Tensor {
   /// once.
   ///   auto x = Tensor::generate({3, 3}, [](std::span<const std::int64_t> i) { return float(i[0] - i[1]); });
   template <class F>
-  static Tensor generate(const Shape& shape, F&& f, Site site = Site::here()) {
+  [[nodiscard]] static Tensor generate(const Shape& shape, F&& f, Site site = Site::here()) {
     using T = std::remove_cvref_t<std::invoke_result_t<F&, std::span<const std::int64_t>>>;
     std::vector<T> data;
     {
@@ -226,8 +221,14 @@ class Tensor {
   std::size_t rank() const noexcept { return shape().size(); }
   /// The number of elements.
   SymInt numel() const;
+  /// numel() as a plain number. In a captured function it fixes a symbolic size, with a guard.
+  ///   std::vector<float> elements(x.count());
+  std::size_t count() const { return static_cast<std::size_t>(numel()); }
   /// Extent of an axis. A negative axis counts from the last. Throws ShapeError if it is out of range.
   SymInt size(std::int64_t axis) const;
+  /// size(axis) as a plain number. In a captured function it fixes a symbolic size, with a guard.
+  ///   int rows = x.extent(0);
+  std::int64_t extent(std::int64_t axis) const { return size(axis).value(); }
   /// Shape and strides, in elements, as PyTorch has them. They depend on the operations alone: they are the same before
   /// and after the elements are in memory, and however the work is fused. A movement changes the strides of its operand
   /// as it changes its indices (a flip makes them negative). An elementwise result follows all its operands together,
@@ -251,7 +252,7 @@ class Tensor {
 
   /// A copy of the elements, row-major.
   template <class T>
-  std::vector<T> to_vector(Site site = Site::here()) const {
+  [[nodiscard]] std::vector<T> to_vector(Site site = Site::here()) const {
     const detail::CallSite call(site);
     if constexpr (std::same_as<T, bool>) {
       const std::size_t count = count_to_read(DType::bool_, "to_vector");
@@ -272,7 +273,7 @@ class Tensor {
   /// computed once like any other result. Throws DeviceError if the elements are not in host memory.
   ///   const auto elements = y.data<float>();  std::accumulate(elements.begin(), elements.end(), 0.0f);
   template <class T>
-  Elements<T> data(Site site = Site::here()) const {
+  [[nodiscard]] Elements<T> data(Site site = Site::here()) const {
     const detail::CallSite call(site);
     const detail::Shared<const void> first = hold(dtype_of<T>, "data");
     return {detail::Shared<const T>(first, static_cast<const T*>(first.get())), static_cast<std::size_t>(numel())};
@@ -299,29 +300,62 @@ class Tensor {
     read(dtype_of<T>, &out, 1, "item");
     return out;
   }
+  /// The only element, converted as by to(); of bool, whether it is not 0. Throws ShapeError unless there is exactly
+  /// one.
+  ///   if (all(a == b)) ...;  double mean = double(x.mean());
+  template <class T>
+  requires std::is_arithmetic_v<T>
+  [[nodiscard]] explicit operator T() const { return converted(dtype_of<T>).template item<T>(Site::unknown()); }
   /// Runs the pending work now and keeps the elements. Returns *this. On OpenCL the work has been sent by then, and may
   /// not have ended: synchronize waits for it.
   const Tensor& realize(Site site = Site::here()) const;
 
   // ---- Writing.
 
-  /// Writes the elements of `value` (a tensor or a number) into the storage that this tensor names. They are converted
-  /// as by to() and broadcast to this shape. Returns *this. All of `value` is read before the write, even if the two
-  /// share elements: x.assign(flip(x)). The write is pending like other work. It overwrites the memory in place if
-  /// nothing can still read the old elements; explain() shows whether. Memory lent with borrow() is never written: the
-  /// tensor then moves to memory of its own. Throws ShapeError if `value` does not broadcast to this shape, and if two
+  /// Writes the elements of `value` (a tensor or a number) into the storage that this tensor names. They are broadcast
+  /// to this shape and converted as by to(), within the rule of the in-place operators: no float goes into integers and
+  /// nothing but bool into bool, unless it is a C++ number that the dtype holds exactly. (PyTorch's copy_ converts
+  /// those as well.) Convert others first: z.assign((z * 0.5).to(z.dtype())). Returns *this. All of `value` is read
+  /// before the write, even if the two share elements: x.assign(flip(x)). The write is pending like other work. It
+  /// overwrites the memory in place if nothing can still read the old elements; explain() shows whether. Memory lent
+  /// with borrow() is never written: the tensor then moves to memory of its own. Throws DTypeError for a tensor of such
+  /// a dtype and ArgumentError for such a number; ShapeError if `value` does not broadcast to this shape, and if two
   /// indices of this view stand for one element (expand, overlapping windows) or the engine cannot show that none do
-  /// (stacks of views with more than 2^16 elements). Throws DeviceError for operands of different devices.
+  /// (stacks of views with more than 2^16 elements). Throws DeviceError for operands of different devices, and
+  /// ArgumentError if nothing else names the storage of an expression, such as x * 2.
   ///   x.shrink({{0, 2}, {1, 3}}).assign(y);
-  Tensor& assign(const Operand& value);
+  /// @{
+  Tensor& assign(const Operand& value) &;
+  Tensor assign(const Operand& value) &&;
+  /// @}
+  /// Writes `value` where `mask` is true: NumPy's x[mask] = value. As x.assign(masked_fill(x, mask, value)).
+  ///   x.assign_where(x < 0, 0);
+  /// @{
+  Tensor& assign_where(const Operand& mask, const Operand& value) &;
+  Tensor assign_where(const Operand& mask, const Operand& value) &&;
+  /// @}
+  /// Writes the entries at the positions in `index`: NumPy's x[index] = values. As x.assign(put(x, index, values,
+  /// axis)); see put (movement.hpp) for shapes, equal positions and cost.
+  ///   x.assign_at(Tensor::of<int>({0, 2}), 7);
+  /// @{
+  Tensor& assign_at(const Tensor& index, const Operand& values, std::int64_t axis = 0) &;
+  Tensor assign_at(const Tensor& index, const Operand& values, std::int64_t axis = 0) &&;
+  /// @}
+  /// Adds to the entries at the positions in `index`, for equal positions each time: np.add.at(x, index, values). As
+  /// x.assign(put_add(x, index, values, axis)).
+  ///   x.add_at(index, 1);
+  /// @{
+  Tensor& add_at(const Tensor& index, const Operand& values, std::int64_t axis = 0) &;
+  Tensor add_at(const Tensor& index, const Operand& values, std::int64_t axis = 0) &&;
+  /// @}
 
   // ---- Dtypes.
 
   /// Converts each element. Integers wrap. Floats become integers by truncation and saturation, NaN becomes 0. bool is
   /// x != 0. Narrower floats are rounded to nearest even.
-  Tensor to(DType dtype, Site site = Site::here()) const;
+  [[nodiscard]] Tensor to(DType dtype, Site site = Site::here()) const;
   /// The same bits as another dtype. Throws DTypeError if the dtypes differ in width.
-  Tensor bitcast(DType dtype, Site site = Site::here()) const;
+  [[nodiscard]] Tensor bitcast(DType dtype, Site site = Site::here()) const;
 
   // ---- Devices.
 
@@ -330,7 +364,7 @@ class Tensor {
   /// of the copy are free: they happen after it. Throws DeviceError if the device is not available, and for a copy from
   /// the null device, which has no elements.
   ///   auto y = matmul(x.to(Device::opencl()), w).to(Device::eigen());
-  Tensor to(Device device, Site site = Site::here()) const;
+  [[nodiscard]] Tensor to(Device device, Site site = Site::here()) const;
 
   // ---- Memory formats. Both throw ShapeError if the rank is not the format's.
 
@@ -338,29 +372,65 @@ class Tensor {
   /// `format` already, and for preserve. A tensor whose strides fit both formats (one channel, or one pixel) is
   /// therefore copied.
   ///   auto y = relu(x.to(MemoryFormat::channels_last));  // channels-last as well
-  Tensor to(MemoryFormat format, Site site = Site::here()) const;
+  [[nodiscard]] Tensor to(MemoryFormat format, Site site = Site::here()) const;
   /// The same, but returns this tensor itself if is_contiguous(format) holds. Throws ArgumentError for preserve.
-  Tensor contiguous(MemoryFormat format = MemoryFormat::contiguous, Site site = Site::here()) const;
+  [[nodiscard]] Tensor contiguous(MemoryFormat format = MemoryFormat::contiguous, Site site = Site::here()) const;
 
-  // ---- Movements: the functions of movement.hpp as members.
-
+  // ---- Views: the functions of movement.hpp as members. Each has two forms, so that a view of a value that nothing
+  // else names (&&) is known to be one.
+#define ORIEL_VIEW(...)                    \
+  [[nodiscard]] Tensor __VA_ARGS__ const&; \
+  [[nodiscard]] Tensor __VA_ARGS__&&
   /// Never copies: if the view of this tensor cannot take the shape, a second view is put on top.
-  Tensor reshape(const Shape& shape, Site site = Site::here()) const;
+  ORIEL_VIEW(reshape(const Shape& shape, Site site = Site::here()));
   /// As reshape, but throws ShapeError if the strides cannot take the shape, as PyTorch's view() does.
-  Tensor view(const Shape& shape, Site site = Site::here()) const;
+  ORIEL_VIEW(view(const Shape& shape, Site site = Site::here()));
+  /// One axis: x.reshape(-1).
+  /// @{
+#define ORIEL_ONE_AXIS(name)                                             \
+  template <detail::Size T>                                              \
+  [[nodiscard]] Tensor name(T extent, Site site = Site::here()) const& { \
+    return name(Shape{extent}, site);                                    \
+  }                                                                      \
+  template <detail::Size T>                                              \
+  [[nodiscard]] Tensor name(T extent, Site site = Site::here())&& {      \
+    return std::move(*this).name(Shape{extent}, site);                   \
+  }                                                                      \
+  static_assert(true) /* for the semicolon */
+  ORIEL_ONE_AXIS(reshape);
+  ORIEL_ONE_AXIS(view);
+#undef ORIEL_ONE_AXIS
+  /// @}
   /// As the function of that name in movement.hpp, whose shapes and errors hold here.
   /// @{
-  Tensor permute(const Ints& order, Site site = Site::here()) const;
-  Tensor transpose(std::int64_t a = -2, std::int64_t b = -1, Site site = Site::here()) const;
-  Tensor expand(const Shape& shape, Site site = Site::here()) const;
-  Tensor shrink(const Ranges& ranges, Site site = Site::here()) const;
-  Tensor shrink(const Ranges& ranges, const Axes& axes, Site site = Site::here()) const;
-  Tensor flip(const Axes& axes = {}, Site site = Site::here()) const;
-  Tensor squeeze(const Axes& axes = {}, Site site = Site::here()) const;
-  Tensor unsqueeze(std::int64_t axis, Site site = Site::here()) const;
-  Tensor slice(std::initializer_list<Slice> slices, Site site = Site::here()) const;
-  Tensor select(std::int64_t axis, SymInt position, Site site = Site::here()) const;
+  ORIEL_VIEW(permute(const Ints& order, Site site = Site::here()));
+  ORIEL_VIEW(transpose(std::int64_t a = -2, std::int64_t b = -1, Site site = Site::here()));
+  ORIEL_VIEW(expand(const Shape& shape, Site site = Site::here()));
+  ORIEL_VIEW(shrink(const Ranges& ranges, Site site = Site::here()));
+  ORIEL_VIEW(shrink(const Ranges& ranges, const Axes& axes, Site site = Site::here()));
+  ORIEL_VIEW(flip(const Axes& axes = {}, Site site = Site::here()));
+  ORIEL_VIEW(squeeze(const Axes& axes = {}, Site site = Site::here()));
+  ORIEL_VIEW(unsqueeze(std::int64_t axis, Site site = Site::here()));
+  ORIEL_VIEW(slice(std::initializer_list<Slice> slices, Site site = Site::here()));
+  ORIEL_VIEW(select(std::int64_t axis, SymInt position, Site site = Site::here()));
+  ORIEL_VIEW(diagonal(std::int64_t offset = 0, std::int64_t a = 0, std::int64_t b = 1, Site site = Site::here()));
+  ORIEL_VIEW(unfold(std::int64_t axis, std::int64_t size, std::int64_t step, Site site = Site::here()));
   /// @}
+  /// Entry `position` of axis 0, a view: x[i][j], x[2] = 1. As select(0, position).
+  ORIEL_VIEW(operator[](const detail::Position& position));
+  /// One element, a view without axes, by one position for each axis; negative ones count from the end. Throws
+  /// ShapeError for a position out of range and for another number of positions.
+  ///   x.at({1, 2}) = 5;  float v = float(x.at({1, 2}));
+  ORIEL_VIEW(at(const Ints& index, Site site = Site::here()));
+#undef ORIEL_VIEW
+  /// Does not compile: positions and masks that are tensors have functions of their own.
+  template <std::same_as<Tensor> T>
+  Tensor operator[](const T&) const {
+    static_assert(detail::kNever<T>,
+                  "x[tensor] is read by masked_select(x, mask) or take(x, index), and written by x.assign_where(mask, "
+                  "value), x.assign_at(index, values) or x.add_at(index, values)");
+    return {};
+  }
 
  private:
   friend struct detail::Access;
@@ -396,6 +466,8 @@ class Tensor {
   }
   /// A pointer to the first element of the row-major elements, which keeps their memory alive.
   detail::Shared<const void> hold(DType dtype, const char* operation) const;
+  /// The only element, in this dtype. Throws as item does.
+  Tensor converted(DType dtype) const;
   void read(DType dtype, void* out, std::size_t count, const char* operation) const;
 
   detail::Cell* cell_;  // never null; a moved-from tensor has the cell of an empty tensor or the target's old one
@@ -411,59 +483,5 @@ void realize(std::initializer_list<Tensor> tensors, Site site = Site::here());
 /// not available.
 ///   x.realize(); synchronize(x.device());  // x has been computed
 void synchronize(Device device = default_device());
-
-/// A function argument: a tensor or a C++ number. It converts implicitly and records the calling line. It must not
-/// outlive the call. A number takes the dtype of the tensor with which it is combined, unless its category (bool <
-/// integer < float) is higher; then it is int64 or float32. A tensor without axes behaves in the same way beside a
-/// tensor with axes, but keeps its own dtype if its category is higher. Numbers alone are bool, int64 or float32. An
-/// integer that the tensor's integer dtype cannot hold is an ArgumentError. The value of a tensor without axes is not
-/// known when the operation is built, so it wraps to the integer dtype instead, as in PyTorch:
-///   scalar(256, DType::int16) + Tensor::of<std::uint8_t>({1});  // {1}, uint8
-/// Comparisons (ops.hpp) do not wrap.
-class Operand {
- public:
-  /// The tensor itself.
-  Operand(const Tensor& tensor, Site site = Site::here()) noexcept  // NOLINT(google-explicit-constructor)
-      : tensor_(&tensor), site_(site) {}
-  /// The only result of a comprehension. Throws ArgumentError if it has several.
-  Operand(const ComprehensionResults& results, Site site = Site::here());  // NOLINT(google-explicit-constructor)
-  /// A number.
-  template <class T>
-  // NOLINTNEXTLINE(google-explicit-constructor)
-  requires std::is_arithmetic_v<T> Operand(T number, Site site = Site::here())
-  noexcept : site_(site) {
-    if constexpr (std::is_floating_point_v<T>) {
-      kind_ = Kind::Float;
-      float_ = static_cast<double>(number);
-    } else {
-      kind_ = std::same_as<T, bool> ? Kind::Bool : std::is_unsigned_v<T> ? Kind::Unsigned : Kind::Signed;
-      int_ = static_cast<std::int64_t>(number);
-    }
-  }
-  /// A size: an int64, such as x.size(0). A symbol stays one where operators and full() take it, and arange() takes it
-  /// as an end. Whatever else takes it asks for its value().
-  Operand(SymInt size, Site site = Site::here()) : site_(site) {  // NOLINT(google-explicit-constructor)
-    if (size.is_symbolic()) {
-      kind_ = Kind::Size;
-      size_ = size.node();
-    } else {
-      kind_ = Kind::Signed;
-      int_ = size.value();
-    }
-  }
-
- private:
-  friend struct detail::Access;
-  enum class Kind : std::uint8_t { Tensor, Bool, Signed, Unsigned, Float, Size };
-
-  const Tensor* tensor_ = nullptr;
-  Kind kind_ = Kind::Tensor;
-  union {
-    std::int64_t int_ = 0;
-    double float_;
-    const sym::Node* size_;
-  };
-  Site site_;
-};
 
 }  // namespace oriel

@@ -16,7 +16,7 @@ int main() {
   // A position outside gives 0, or an error if you ask for one.
   std::cout << take(x, Tensor::of<std::int64_t>({1, 17})) << '\n';
   try {
-    take(x, Tensor::of<std::int64_t>({1, 17}), 0, Bounds::checked);
+    (void)take(x, Tensor::of<std::int64_t>({1, 17}), 0, Bounds::checked);
   } catch (const IndexError& error) {
     std::cout << error.message() << '\n';
   }

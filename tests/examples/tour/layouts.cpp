@@ -19,7 +19,7 @@ int main() {
 
   // view never copies, so it throws if strides cannot express the shape. reshape accepts it, with a second view.
   try {
-    image.transpose().view({-1});
+    (void)image.transpose().view({-1});
   } catch (const ShapeError& error) {
     std::cout << error.message() << '\n';
   }

@@ -118,7 +118,7 @@ void Builder::number(Dice& dice) {
   const std::size_t x = pick(dice);
   const auto k = static_cast<int>(dice.roll(5));
   const double f = 0.5 * static_cast<double>(dice.roll(7)) - 1;
-  switch (dice.roll(8)) {
+  switch (dice.roll(9)) {
     case 0:
       return add(at(x) + k, fmt::format("{} + {}", v(x), k));
     case 1:
@@ -133,6 +133,9 @@ void Builder::number(Dice& dice) {
       return add(maximum(at(x), f), fmt::format("maximum({}, {:#})", v(x), f));
     case 6:
       return add(at(x) < k, fmt::format("{} < {}", v(x), k));
+    case 7:
+      return add(masked_fill(at(x), at(x) < k, at(x).flip()),
+                 fmt::format("masked_fill({}, {} < {}, {}.flip())", v(x), v(x), k, v(x)));
     default:
       return add(pow(at(x), 2), fmt::format("pow({}, 2)", v(x)));
   }
@@ -159,7 +162,7 @@ void Builder::convert(Dice& dice) {
 }
 
 void Builder::reduced(Dice& dice) {
-  using F = Tensor (*)(const Operand&, const Axes&, bool);
+  using F = Tensor (*)(const Operand&, const Axes&, KeepDim);
   static constexpr std::pair<const char*, F> kOps[] = {{"sum", &oriel::sum},
                                                        {"max", &oriel::max},
                                                        {"min", &oriel::min},

@@ -180,7 +180,14 @@ void Builder::gathered(Dice& dice) {
   const Leaf leaf = leaf_of(dtype, shape, dice.roll(1000));
   const Tensor index = remainder(leaf.tensor, positions) + least;
   const std::string text = fmt::format("remainder({}, {}) + {}", leaf.text, positions, least);
-  if (taken) return add(take(at(x), index, axis), fmt::format("take({}, {}, {})", v(x), text, axis));
+  const std::string taking = fmt::format("take({}, {}, {})", v(x), text, axis);
+  if (taken && dice.roll(3) == 0) {
+    const Tensor values = take(at(x), index, axis).flip();
+    const bool adds = at(x).dtype() != DType::bool_ && dice.roll(2) == 0;
+    return add(adds ? put_add(at(x), index, values, axis) : put(at(x), index, values, axis),
+               fmt::format("{}({}, {}, {}.flip(), {})", adds ? "put_add" : "put", v(x), text, taking, axis));
+  }
+  if (taken) return add(take(at(x), index, axis), taking);
   add(gather(at(x), index, axis), fmt::format("gather({}, {}, {})", v(x), text, axis));
 }
 

@@ -1,6 +1,8 @@
 // Writes: which tensors see them, and which are refused.
 #include <doctest/doctest.h>
 
+#include <limits>
+
 #include "oriel/oriel.hpp"
 
 using namespace oriel;
@@ -101,18 +103,44 @@ TEST_CASE("overlapping parts of one storage in one statement") {
   CHECK(values(b) == Floats{1, 2});
 }
 
-TEST_CASE("values are broadcast and converted") {
-  Tensor x = zeros({2, 3}, DType::int32);
-  x.assign(Tensor::of<float>({1.9F, -2.9F, 1e20F}));
-  CHECK(x.to_vector<int>() == std::vector<int>{1, -2, 2147483647, 1, -2, 2147483647});
-  x.select(1, 0).assign(7.5);
-  CHECK(x.to_vector<int>() == std::vector<int>{7, -2, 2147483647, 7, -2, 2147483647});
+TEST_CASE("values are broadcast and converted within what the in-place operators convert") {
+  Tensor x = zeros({2, 3}, DType::int8);
+  x.assign(Tensor::of<int>({1, -2, 300}));  // narrower integers wrap
+  CHECK(x.to(DType::int32).to_vector<int>() == std::vector<int>{1, -2, 44, 1, -2, 44});
   x.assign(true);
-  CHECK(x.to_vector<int>() == std::vector<int>(6, 1));
+  CHECK(x.to(DType::int32).to_vector<int>() == std::vector<int>(6, 1));
+  x.select(1, 0).assign(7.0);  // a number that int8 holds
+  CHECK(x.to(DType::int32).to_vector<int>() == std::vector<int>{7, 1, 1, 7, 1, 1});
+  Tensor f = zeros({2}, DType::float16);
+  f.assign(0.1);
+  f.select(0, 0).assign(scalar(3, DType::int64));
+  CHECK(f.to(DType::float32).to_vector<float>() == std::vector<float>{3, 0.0999755859375F});
   Tensor b = zeros({2}, DType::bool_);
-  b.assign(Tensor::of<float>({0, 0.5F}));
-  CHECK(b.to_vector<bool>() == std::vector<bool>{false, true});
-  CHECK_THROWS_AS(x.to(DType::int8).assign(1000), ArgumentError);
+  b.assign(1);
+  CHECK(b.to_vector<bool>() == std::vector<bool>{true, true});
+  Tensor largest = zeros({1}, DType::uint64);
+  largest.assign(0x1p63);
+  CHECK(largest.to_vector<std::uint64_t>()[0] == std::uint64_t(1) << 63);
+}
+
+TEST_CASE("what would lose more is refused, by assign as by the in-place operators") {
+  Tensor z = Tensor::of<std::int64_t>({1, 2}), b = zeros({2}, DType::bool_);
+  CHECK_THROWS_AS(z += 0.5, DTypeError);
+  CHECK_THROWS_WITH_AS(z.assign(z * 0.5),
+                       "assign: the value is float32 and is not kept in int64; convert it first, with to(DType::int64)",
+                       DTypeError);
+  CHECK_THROWS_WITH_AS(z.assign(0.5), "assign: 0.5 does not fit int64; give a number that it holds", ArgumentError);
+  CHECK_THROWS_AS(z.assign(std::numeric_limits<double>::quiet_NaN()), ArgumentError);
+  CHECK_THROWS_AS(z.assign(0x1p63), ArgumentError);
+  CHECK_THROWS_AS(z.assign(-0x1p64), ArgumentError);
+  CHECK_THROWS_WITH_AS(b.assign(z),
+                       "assign: the value is int64 and is not kept in bool; convert it first, with to(DType::bool_)",
+                       DTypeError);
+  CHECK_THROWS_WITH_AS(b.assign(2), "assign: 2 does not fit bool; give a number that it holds", ArgumentError);
+  Tensor small = zeros({2}, DType::int8);
+  CHECK_THROWS_AS(small.assign(1000), ArgumentError);
+  z.assign((z * 1.5).to(DType::int64));
+  CHECK(z.to_vector<std::int64_t>() == std::vector<std::int64_t>{1, 3});
 }
 
 TEST_CASE("refused") {
@@ -163,8 +191,9 @@ TEST_CASE("a write keeps the tensor on its device, whatever its elements are mad
 TEST_CASE("nothing to write, and one element") {
   Tensor x = numbers({2, 3});
   x.shrink({{0, 0}, {0, 3}}).assign(5);
-  zeros({0}).assign(1);
-  Tensor().assign(3);
+  Tensor none = zeros({0}), made;
+  none.assign(1);
+  made.assign(3);
   CHECK(values(x) == Floats{0, 1, 2, 3, 4, 5});
   Tensor s = scalar(2.5);
   s *= 4;

@@ -55,6 +55,17 @@ TEST_CASE("a comma list is read from the left") {
   CHECK(debug_text().empty());
 }
 
+TEST_CASE("help prints the table of categories and changes nothing else") {
+  const Quiet quiet;
+  std::string said;
+  set_debug_sink([&](std::string_view line) { (said += line) += '\n'; });
+  set_debug("schedule=2,help");
+  set_debug_sink({});
+  CHECK(said == debug_help());
+  CHECK(said.find("  schedule  ") != std::string::npos);
+  CHECK(debug_text() == "schedule=2");
+}
+
 TEST_CASE("malformed text says what would do and changes nothing") {
   const Quiet quiet;
   set_debug("graph=2");

@@ -132,3 +132,39 @@ TEST_CASE("environment: malformed dump whole" * doctest::skip()) {
   y.realize();
   CHECK(y.realized());
 }
+
+TEST_CASE("environment: help" * doctest::skip()) {
+  listen();
+  (Tensor::of<float>({1, 2}) * 2).realize();
+  CHECK(heard_line("ORIEL_DEBUG is a comma list"));
+  CHECK(heard_line("  schedule  "));
+  CHECK_FALSE(heard_line("oriel "));
+}
+
+TEST_CASE("environment: check" * doctest::skip()) {
+  CHECK(result_check() == ResultCheck::nan);
+  CHECK_THROWS_AS(log(Tensor::of<float>({-1})).realize(), UserError);
+}
+
+TEST_CASE("environment: malformed check" * doctest::skip()) {
+  const Tensor y = Tensor::of<float>({1}) * 2;
+  CHECK_THROWS_WITH_AS(y.realize(),
+                       doctest::Contains("ORIEL_CHECK: \"yes\" is neither off, nan (a NaN) nor infinite (a NaN or an "
+                                         "infinity)"),
+                       ArgumentError);
+  set_result_check(ResultCheck::off);
+  CHECK(y.to_vector<float>() == std::vector<float>{2});
+}
+
+TEST_CASE("environment: explanations" * doctest::skip()) {
+  const Tensor y = (Tensor::of<float>({1, 2}) * 2).realize();
+  CHECK(explain(y).ran);
+}
+
+TEST_CASE("environment: malformed explanations" * doctest::skip()) {
+  const Tensor y = Tensor::of<float>({1}) * 2;
+  CHECK_THROWS_WITH_AS(y.realize(), doctest::Contains("ORIEL_EXPLAIN: \"yes\" is neither 0 (off) nor 1 (on)"),
+                       ArgumentError);
+  keep_explanations(false);
+  CHECK(y.to_vector<float>() == std::vector<float>{2});
+}

@@ -179,7 +179,9 @@ TEST_CASE("nothing pending, nothing to run") {
   const NullDevice null;
   const Tensor x = data({2});
   CHECK(explain(x).kernels.empty());
-  CHECK(explain(x).str() == "nothing to run on null: every value asked for is in memory\n");
+  CHECK(explain(x).str() ==
+        "nothing to run on null: every value asked for is in memory. Explain before the work runs, or call "
+        "keep_explanations(true) before it (ORIEL_EXPLAIN=1): then this shows what ran last\n");
   const Tensor y = (x + 1).realize();
   CHECK(explain(y).kernels.empty());
   CHECK(explain(std::span<const Tensor>{}).kernels.empty());

@@ -89,7 +89,7 @@ TEST_CASE("elements of another size, another order or another place are not writ
     const Tensor want = f(held).realize();
     x = f(x);
     CAPTURE(where(x));
-    CHECK(where(x).find("over") == std::string::npos);
+    CHECK(where(x).find(", which ends here;") == std::string::npos);
     CHECK(x.to(DType::float64).to_vector<double>() == want.to(DType::float64).to_vector<double>());
   };
   kept([](const Tensor& x) { return x.flip() + 1; });
@@ -232,4 +232,13 @@ TEST_CASE("a device that fails while a leaf is overwritten loses that result, an
                        "realize: the elements of float32 (64, 64) were being overwritten when the device failed; make "
                        "the tensor anew",
                        DeviceError);
+}
+
+TEST_CASE("memory is reused for one dtype only, and explain says so") {
+  Tensor x = numbers({1000});
+  x = x.to(DType::int32);
+  CHECK(where(x) == "not over %0, which ends here: its elements are float32, and memory is reused for one dtype only;");
+  Tensor y = numbers({1000});
+  y = y.to(DType::float64);  // of another size
+  CHECK(where(y) == ";");
 }

@@ -2,6 +2,7 @@
 
 #include <algorithm>
 #include <cstdlib>
+#include <numeric>
 
 #include "backend/eigen/processor.hpp"
 
@@ -148,6 +149,31 @@ void Tiler::choose_grid() {
     }
   }
   choose_rows();
+  if (plan_->grid_split == 0) choose_period();
+}
+
+std::int64_t period_of(const Access& access, std::size_t outer) {
+  if (access.buffer < 0 || !access.affine() || access.boxed() || access.loops() != outer) return 0;
+  std::size_t first = 0;
+  while (first < outer && (access.coefficient(first) == 0 || access.extent(first) == 1)) ++first;
+  std::int64_t repeats = 1, period = 1;
+  for (std::size_t d = 0; d < outer; ++d) (d < first ? repeats : period) *= access.extent(d);
+  return repeats > 1 && period > 1 ? period : 0;
+}
+
+// A row of numbers that is added to each row of a matrix is the same in all blocks of whole rows.
+void Tiler::choose_period() {
+  for (const Access& access : program_.accesses) {
+    const std::int64_t period = period_of(access, program_.outer.size());
+    const std::int64_t unit = period == 0 ? 0 : std::lcm(period, isa::kPacket);
+    if (unit == 0 || unit > plan_->block || period <= plan_->period) continue;
+    plan_->period = period;
+  }
+  if (plan_->period == 0) return;
+  const std::int64_t unit = std::lcm(plan_->period, isa::kPacket);
+  plan_->block = plan_->block / unit * unit;
+  plan_->blocks = (plan_->points + plan_->block - 1) / plan_->block;
+  plan_->pinned_length = std::max(tile_length_, plan_->block);
 }
 
 // If rows of memory are not adjacent, as in an image whose border is left out, a tile of successive points would be

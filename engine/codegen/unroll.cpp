@@ -15,11 +15,8 @@ namespace {
 
 // The most instructions that the inner points become.
 constexpr std::size_t kMostInstructions = 128;
-// Fewer outer points do not fill the registers. Nor do short lines of them, beside which rows of more than a few terms
-// are better read in the order of memory.
+// Fewer outer points do not fill the registers.
 constexpr std::int64_t kFewestPoints = 32;
-constexpr std::int64_t kShortLine = 16;
-constexpr std::int64_t kFewTerms = 4;
 
 std::int64_t product(const Ints& extents) {
   std::int64_t n = 1;
@@ -171,6 +168,12 @@ class Unroller {
 
 }  // namespace
 
+bool unrolled_for_compilers(const LoopProgram& program) {
+  constexpr std::int64_t short_line = 16, few_terms = 8;
+  const Stage& stage = program.stages[std::get<PlainReduction>(program.form).stage];
+  return program.outer.back() >= short_line || product(stage.inner) <= few_terms;
+}
+
 std::optional<LoopProgram> unrolled(const LoopProgram& program) {
   const auto* reduction = std::get_if<PlainReduction>(&program.form);
   if (reduction == nullptr || parts_of(program) > 1 || program.running) return std::nullopt;
@@ -180,7 +183,6 @@ std::optional<LoopProgram> unrolled(const LoopProgram& program) {
   if (stage.body.size() * static_cast<std::size_t>(terms) > kMostInstructions) return std::nullopt;
   const std::int64_t points = product(program.outer);
   if (points < kFewestPoints || !reads_again(program, stage, points * terms)) return std::nullopt;
-  if (program.outer.back() < kShortLine && terms > kFewTerms) return std::nullopt;
   // What is reduced is computed in the loops.
   for (const Reduction& r : stage.reductions) {
     const bool body =

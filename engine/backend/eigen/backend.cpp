@@ -96,7 +96,11 @@ std::shared_ptr<TieredKernel> EigenBackend::make(const codegen::LoopProgram& pro
 }
 
 std::shared_ptr<const Kernel> EigenBackend::compile(const codegen::LoopProgram& program) {
-  return make(as_it_runs(program));
+  const std::optional<codegen::LoopProgram> unrolled = codegen::unrolled(program);
+  if (!unrolled) return make(program);
+  const std::shared_ptr<TieredKernel> made = make(*unrolled);
+  if (codegen::unrolled_for_compilers(program)) return made;
+  return std::make_shared<TieredKernel>(made->plan, program, made->seconds, made->tile_only);
 }
 
 /// The tile machine plans for each size. Compiled kernels share a unit, if they are no blocked products: these are cut

@@ -144,6 +144,39 @@ TEST_CASE("what begins again in each row is loaded once, in blocks of whole rows
   }
 }
 
+TEST_CASE("long rows that are gathered for each row of results are gathered once for each block of columns") {
+  for (const std::string& level : isa_levels()) {
+    for (const int threads : {1, 3}) {
+      backend::eigen::Options options;
+      options.threads = threads;
+      options.isa = level;
+      backend::eigen::EigenBackend device(options);
+      for (const std::int64_t columns : {1025, 2048, 3001}) {
+        INFO(level, " ", threads, " ", columns);
+        const std::int64_t rows = 23;
+        Builder k({rows, columns});
+        const auto x = k.argument(DType::float32, rows * columns);
+        const auto row = k.argument(DType::float64, 3 * columns);
+        const auto out = k.argument(DType::float32, rows * columns, true);
+        k.stage();
+        const ValueId a = k.load(false, x, ShapeTracker(Shape{rows, columns}));
+        const ValueId b = k.load(false, row, ShapeTracker(View{{rows, columns}, {0, 3}, 1, {}}));
+        const ValueId narrow = k.op(false, Op::Cast, DType::float32, b);
+        k.store(false, k.op(false, Op::Sub, DType::float32, a, narrow), out, ShapeTracker(Shape{rows, columns}));
+        const auto plan = backend::eigen::make_tile_plan(k.p, backend::isa::table(level.c_str()), 0);
+        CHECK(plan->down);
+        CHECK(plan->repeated.size() == 1);
+        const Bytes in = random_bytes(DType::float32, rows * columns, 1);
+        const Bytes wide = random_bytes(DType::float64, 3 * columns, 2);
+        const Bytes got(DType::float32, rows * columns), want(DType::float32, rows * columns);
+        interpret(k.p, {&in, &wide, &want});
+        run(device, k.p, {&in, &wide, &got});
+        CHECK(got.same_bits(want));
+      }
+    }
+  }
+}
+
 TEST_CASE("rows that follow each other, or that are repeated, are not taken apart") {
   Builder k({300, 200});
   const auto x = k.argument(DType::float32, 300 * 200);

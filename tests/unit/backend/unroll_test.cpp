@@ -88,7 +88,8 @@ TEST_CASE("what is not unrolled: long rows, few points, products, rows that are 
   CHECK(codegen::unrolled(distances(DType::float32, Op::Sum, 100, 100, {4}, true)));
   CHECK(!codegen::unrolled(distances(DType::float32, Op::Sum, 100, 100, {17}, true)));
   CHECK(!codegen::unrolled(distances(DType::float32, Op::Sum, 5, 6, {4}, true)));
-  CHECK(!codegen::unrolled(distances(DType::float32, Op::Sum, 100, 8, {8}, true)));
-  CHECK(codegen::unrolled(distances(DType::float32, Op::Sum, 100, 8, {4}, true)));
+  CHECK(codegen::unrolled_for_compilers(distances(DType::float32, Op::Sum, 100, 100, {8}, true)));
+  CHECK(codegen::unrolled_for_compilers(distances(DType::float32, Op::Sum, 100, 8, {8}, true)));
+  CHECK(!codegen::unrolled_for_compilers(distances(DType::float32, Op::Sum, 100, 8, {9}, true)));
   CHECK(!codegen::unrolled(distances(DType::float32, Op::Sum, 1000, 1, {4}, true)));
 }

@@ -46,6 +46,27 @@ std::int64_t Tiler::run(std::int64_t tile) {
   return tile_length_;
 }
 
+// A long row that is read with a stride in every row of the result: a block of its columns is gathered once.
+void Tiler::choose_columns() {
+  const std::size_t last = program_.outer.size() - 1;
+  const std::int64_t row = program_.outer[last].value(), rows = plan_->points / std::max<std::int64_t>(row, 1);
+  constexpr std::int64_t fewest = 4;
+  if (row <= plan_->block || rows < fewest) return;
+  const bool strided = std::any_of(program_.accesses.begin(), program_.accesses.end(), [&](const Access& access) {
+    return period_of(access, program_.outer.size()) == row && std::abs(access.coefficient(last)) > 1;
+  });
+  if (!strided) return;
+  plan_->down = true;
+  plan_->period = row;
+  plan_->grid_split = last;
+  plan_->slow_points = rows;
+  plan_->fast_points = row;
+  plan_->grid_rows = 1;
+  const std::int64_t parts = (row + plan_->block - 1) / plan_->block;
+  plan_->grid_cols = ((row + parts - 1) / parts + isa::kPacket - 1) / isa::kPacket * isa::kPacket;
+  plan_->blocks = rows * ((row + plan_->grid_cols - 1) / plan_->grid_cols);
+}
+
 std::int64_t Tiler::lay_rows(std::int64_t rows, std::int64_t points) {
   plan_->points = product(program_.outer);
   plan_->block = rows;
@@ -163,13 +184,15 @@ std::int64_t period_of(const Access& access, std::size_t outer) {
 
 // A row of numbers that is added to each row of a matrix is the same in all blocks of whole rows.
 void Tiler::choose_period() {
+  // Parts that share rows begin at any row.
+  if (std::any_of(program_.arguments.begin(), program_.arguments.end(), [](const auto& a) { return a.local; })) return;
   for (const Access& access : program_.accesses) {
     const std::int64_t period = period_of(access, program_.outer.size());
     const std::int64_t unit = period == 0 ? 0 : std::lcm(period, isa::kPacket);
     if (unit == 0 || unit > plan_->block || period <= plan_->period) continue;
     plan_->period = period;
   }
-  if (plan_->period == 0) return;
+  if (plan_->period == 0) return choose_columns();
   const std::int64_t unit = std::lcm(plan_->period, isa::kPacket);
   plan_->block = plan_->block / unit * unit;
   plan_->blocks = (plan_->points + plan_->block - 1) / plan_->block;

@@ -31,6 +31,7 @@ class Tiler {
   void widen_columns();
   void choose_rows();
   void choose_period();
+  void choose_columns();
   std::int64_t widest(const std::vector<codegen::Instr>& list) const;
   int log_bytes(codegen::ValueId v) const { return log_bytes_of(program_.values[static_cast<std::size_t>(v)]); }
 

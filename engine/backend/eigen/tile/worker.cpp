@@ -138,8 +138,11 @@ Worker::Worker(const Launch& launch, int which) : launch_(launch), plan_(launch.
       fill(table_, slots_[p.slot], p.log_bytes, launch_.constants[p.constant], plan_.pinned_length);
     }
   }
-  const Tile block{0, 1, 0, std::min(plan_.block, plan_.points)};
-  for (const TileStep& load : plan_.repeated) gather(load, block, slots_[load.dst]);
+  if (!plan_.down) repeat({0, 1, 0, std::min(plan_.block, plan_.points)});
+}
+
+void Worker::repeat(const Tile& tile) {
+  for (const TileStep& load : plan_.repeated) gather(load, tile, slots_[load.dst]);
 }
 
 Worker::~Worker() {
@@ -149,11 +152,14 @@ Worker::~Worker() {
 void Worker::run_block(std::int64_t b) {
   if (plan_.grid_split > 0) {
     const std::int64_t across = (plan_.fast_points + plan_.grid_cols - 1) / plan_.grid_cols;
+    const std::int64_t row = plan_.down ? b % plan_.slow_points : b / across;
+    const std::int64_t column = plan_.down ? b / plan_.slow_points : b % across;
     Tile tile;
-    tile.slow = b / across * plan_.grid_rows;
+    tile.slow = row * plan_.grid_rows;
     tile.rows = std::min(plan_.grid_rows, plan_.slow_points - tile.slow);
-    tile.fast = b % across * plan_.grid_cols;
+    tile.fast = column * plan_.grid_cols;
     tile.cols = std::min(plan_.grid_cols, plan_.fast_points - tile.fast);
+    if (plan_.down && std::exchange(columns_, column) != column) repeat(tile);
     for (const StagePlan& stage : plan_.stages) run_steps(stage.outer, tile);
     return;
   }

@@ -20,6 +20,7 @@
 #include "base/debug.hpp"
 #include "base/escape.hpp"
 #include "base/settings.hpp"
+#include "codegen/unroll.hpp"
 #include "memory/host.hpp"
 #include "oriel/error.hpp"
 #include "source/cpp/render.hpp"
@@ -77,6 +78,16 @@ EigenTier EigenBackend::chosen_tier() const {
                        : base::eigen_tier(base::context_state(options_.context));
 }
 
+namespace {
+
+/// A short reduction runs as instructions.
+codegen::LoopProgram as_it_runs(const codegen::LoopProgram& program) {
+  std::optional<codegen::LoopProgram> unrolled = codegen::unrolled(program);
+  return unrolled ? *std::move(unrolled) : program;
+}
+
+}  // namespace
+
 std::shared_ptr<TieredKernel> EigenBackend::make(const codegen::LoopProgram& program) const {
   auto plan = make_plan(program, table_, tile_);
   const double seconds = estimated_seconds(program, *plan);
@@ -84,7 +95,13 @@ std::shared_ptr<TieredKernel> EigenBackend::make(const codegen::LoopProgram& pro
   return std::make_shared<TieredKernel>(std::move(plan), program, seconds, std::move(why));
 }
 
-std::shared_ptr<const Kernel> EigenBackend::compile(const codegen::LoopProgram& program) { return make(program); }
+std::shared_ptr<const Kernel> EigenBackend::compile(const codegen::LoopProgram& program) {
+  const std::optional<codegen::LoopProgram> unrolled = codegen::unrolled(program);
+  if (!unrolled) return make(program);
+  const std::shared_ptr<TieredKernel> made = make(*unrolled);
+  if (codegen::unrolled_for_compilers(program)) return made;
+  return std::make_shared<TieredKernel>(made->plan, program, made->seconds, made->tile_only);
+}
 
 /// The tile machine plans for each size. Compiled kernels share a unit, if they are no blocked products: these are cut
 /// into blocks by their sizes.
@@ -231,8 +248,9 @@ std::string EigenBackend::details() {
 std::string EigenBackend::tier(const codegen::LoopProgram& program, const Kernel* kernel) const {
   const auto* k = static_cast<const TieredKernel*>(kernel);
   const auto why_not = [&] {
-    const std::shared_ptr<const Plan> plan = make_plan(program, table_, tile_);
-    return why_tile_only(program, *plan, threads_for(estimated_seconds(program, *plan)));
+    const codegen::LoopProgram runs = as_it_runs(program);
+    const std::shared_ptr<const Plan> plan = make_plan(runs, table_, tile_);
+    return why_tile_only(runs, *plan, threads_for(estimated_seconds(runs, *plan)));
   };
   const std::string why = k != nullptr ? k->tile_only : why_not();
   if (!why.empty()) return "tile machine only: " + why;
@@ -263,13 +281,16 @@ std::string EigenBackend::source_beside(const codegen::LoopProgram& program, sou
   return source::cpp::render_beside(program, shared);
 }
 PathFacts EigenBackend::paths(const codegen::LoopProgram& program) const {
-  return path_facts(program, *make_plan(program, table_, tile_), table_);
+  const codegen::LoopProgram runs = as_it_runs(program);
+  return path_facts(runs, *make_plan(runs, table_, tile_), table_);
 }
 
 std::string EigenBackend::method(const codegen::LoopProgram& program) const {
   if (std::holds_alternative<codegen::Sort>(program.form)) return describe_sort(*make_sort_plan(program, table_));
   if (std::holds_alternative<codegen::Scan>(program.form)) return describe_scan(*make_scan_plan(program, table_));
   if (std::holds_alternative<codegen::Parts>(program.form)) return describe_parts(program, table_);
+  if (codegen::unrolled(program))
+    return "its short rows are unrolled: neighbouring points fill the registers, and terms are added one by one";
   std::string text = describe_windows(program, table_);
   if (text.empty()) text = describe_contraction(program, table_);
   return text.empty() ? Backend::method(program) : text;

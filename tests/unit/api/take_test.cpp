@@ -256,4 +256,20 @@ TEST_CASE("a take of an empty axis has strides of its own") {
   CHECK(none.to_vector<float>() == std::vector<float>(6, 0));
 }
 
+TEST_CASE("long rows are read whole, and rows that are not there are zeros") {
+  for (const DType dtype : {DType::uint8, DType::float16, DType::float32, DType::int64}) {
+    for (const std::int64_t columns : {63, 64, 65, 200, 1500}) {
+      INFO(name(dtype), " ", columns);
+      const Tensor x = (iota({5, columns}) % 251).to(dtype).realize();
+      const Tensor got = take(x, Tensor::of<std::int64_t>({4, 0, 7, -1, 2}), 0, Bounds::zero);
+      const Tensor none = zeros({1, columns}, dtype);
+      const auto row = [&](std::int64_t i) { return x.shrink({{i, i + 1}, {0, columns}}); };
+      CHECK(all(got == concat({row(4), row(0), none, row(4), row(2)}, 0)).item<bool>());
+      // Rows that begin anywhere, through a flipped axis too.
+      CHECK(all(take(x.flip(1), Tensor::of<int>({3, 1}), 0) == concat({row(3), row(1)}, 0).flip(1)).item<bool>());
+      CHECK(all(take(x, arange(columns - 1), 1) == x.shrink({{0, 5}, {0, columns - 1}})).item<bool>());
+    }
+  }
+}
+
 }  // namespace oriel

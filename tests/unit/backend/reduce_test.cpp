@@ -54,8 +54,9 @@ Bytes in_order(const Bytes& in, Op op, std::int64_t points, std::int64_t length)
 
 TEST_CASE("the order of a reduction depends on its length alone") {
   const std::vector<std::pair<std::int64_t, std::int64_t>> sizes = {
-      {1, 1},     {7, 3}, {100, 15},  {33, 16},   {40, 17},  {5, 1000}, {3, 1024}, {3, 1025},  {1, 5000},
-      {17, 3333}, {1, 0}, {2000, 10}, {1500, 40}, {3000, 2}, {2100, 3}, {1100, 5}, {1, 70000}, {2, 300001}};
+      {1, 1},    {7, 3},    {100, 15},  {33, 16},  {40, 17},   {5, 1000},  {3, 1024},
+      {3, 1025}, {1, 5000}, {17, 3333}, {1, 0},    {2000, 10}, {1500, 40}, {64, 9},
+      {64, 31},  {64, 32},  {3000, 2},  {2100, 3}, {1100, 5},  {1, 70000}, {2, 300001}};
   for (const auto& [points, length] : sizes) {
     for (const DType dtype : {DType::float32, DType::float64, DType::int8, DType::uint64}) {
       const Bytes in = random_bytes(dtype, points * length, 11);

@@ -91,7 +91,8 @@ std::string why_tile_only(const codegen::LoopProgram& program, const Plan& plan,
     return "it reduces a few windows of products, which the tile machine reads where they lie";
   if (!blocked && plan.grid_rows > 1)
     return "its operands cross, and the tile machine turns squares of them in registers";
-  if (!blocked && shares_rows(plan, threads)) return "its rows are shared among threads";
+  if (!blocked && shares_rows(plan, threads) && native_shares(plan, threads) < threads)
+    return "its few rows are shared among threads";
   if (plan.points == 0) return "it has no points";
   std::vector<DType> dtypes(plan.parameters, DType::bool_);
   std::vector<bool> seen(plan.parameters, false);

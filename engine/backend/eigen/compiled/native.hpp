@@ -138,6 +138,8 @@ void render_unit_of(const TieredKernel& kernel);
 /// Gives the kernel what is already compiled for other sizes. A kernel of these sizes alone stays as it is.
 void take_compiled(const TieredKernel& kernel);
 
+/// Into how many ranges of outer points threads may divide a compiled kernel.
+std::int64_t native_shares(const Plan& plan, int threads);
 /// Runs a compiled kernel once. Threads share its outer points.
 void run_native(const TieredKernel& kernel, NativeFn native, const Team& threads, std::span<void* const> arguments,
                 std::span<const graph::Scalar> parameters);

@@ -11,8 +11,18 @@ namespace {
 
 // Blocks of results are large, so there are many tasks: otherwise the other threads would wait long for the last one.
 constexpr std::int64_t kBlockTasksPerThread = 16;
-// If points are elements, ranges begin at multiples of this, so that vectors have the same alignment.
+// If points are elements, ranges begin at multiples of this, so that vectors have the same alignment. If there are few,
+// each thread gets about one range.
 constexpr std::int64_t kRange = 1024;
+constexpr std::int64_t kShortRange = 16;
+
+/// The points of a range, of which a thread takes whole ones.
+std::int64_t range_of(const Plan& plan, int threads) {
+  const bool rows = std::any_of(plan.stages.begin(), plan.stages.end(), [](const StagePlan& s) { return s.loops; });
+  if (rows && !plan.columns) return 1;
+  if (plan.points >= threads * kRange) return kRange;
+  return std::max(kShortRange, plan.points / threads / kShortRange * kShortRange);
+}
 
 void call(const TieredKernel& kernel, NativeFn native, void* const* arguments, const NativeScalar* scalars,
           std::int64_t first, std::int64_t last) {
@@ -38,6 +48,11 @@ void run_blocks(const TieredKernel& kernel, NativeFn native, const Team& threads
 }
 
 }  // namespace
+
+std::int64_t native_shares(const Plan& plan, int threads) {
+  const std::int64_t range = range_of(plan, threads);
+  return plan.points / range + (plan.points % range != 0 ? 1 : 0);
+}
 
 void run_native(const TieredKernel& kernel, NativeFn native, const Team& threads, std::span<void* const> arguments,
                 std::span<const graph::Scalar> parameters) {
@@ -69,9 +84,8 @@ void run_native(const TieredKernel& kernel, NativeFn native, const Team& threads
     arguments = {moved.data(), moved.size()};
   }
   if (kernel.blocks > 0) return run_blocks(kernel, native, threads, arguments.data(), scalars);
-  const bool rows = std::any_of(plan.stages.begin(), plan.stages.end(), [](const StagePlan& s) { return s.loops; });
-  const std::int64_t grain = rows && !plan.columns ? 1 : kRange;
-  const std::int64_t grains = plan.points / grain + (plan.points % grain != 0 ? 1 : 0);
+  const std::int64_t grain = range_of(plan, threads.count());
+  const std::int64_t grains = native_shares(plan, threads.count());
   const std::int64_t tasks = tasks_for(plan.work, kTaskWork, std::min(grains, threads.count() * kTasksPerThread));
   if (threads.count() == 1 || plan.work < kParallelWork || tasks < 2) {
     return call(kernel, native, arguments.data(), scalars, 0, plan.points);

@@ -211,6 +211,41 @@ bool copy_short_rows(T* dst, std::int64_t dst_row, const T* src, std::int64_t sr
   return true;
 }
 
+/// Copies rows of `bytes` bytes, at least kChunk and at most twice as many, as two chunks that may overlap.
+template <int kChunk>
+void copy_ends(char* dst, std::int64_t dst_row, const char* src, std::int64_t src_row, std::int64_t rows,
+               std::int64_t bytes) {
+  for (std::int64_t i = 0; i < rows; ++i, dst += dst_row, src += src_row) {
+    char first[kChunk], last[kChunk];
+    std::memcpy(first, src, kChunk);
+    std::memcpy(last, src + bytes - kChunk, kChunk);
+    std::memcpy(dst, first, kChunk);
+    std::memcpy(dst + bytes - kChunk, last, kChunk);
+  }
+}
+
+/// Copies rows of several elements that are shorter than a vector. Returns false for others.
+template <class T>
+bool copy_small_rows(T* dst, std::int64_t dst_row, const T* src, std::int64_t src_row, std::int64_t rows,
+                     std::int64_t cols) {
+  constexpr auto size = static_cast<std::int64_t>(sizeof(T));
+  const std::int64_t bytes = cols * size;
+  if (cols < 2 || bytes >= kVectorBytes) return false;
+  char* const to = reinterpret_cast<char*>(dst);
+  const char* const from = reinterpret_cast<const char*>(src);
+  if (bytes > 32)
+    copy_ends<32>(to, dst_row * size, from, src_row * size, rows, bytes);
+  else if (bytes >= 16)
+    copy_ends<16>(to, dst_row * size, from, src_row * size, rows, bytes);
+  else if (bytes >= 8)
+    copy_ends<8>(to, dst_row * size, from, src_row * size, rows, bytes);
+  else if (bytes >= 4)
+    copy_ends<4>(to, dst_row * size, from, src_row * size, rows, bytes);
+  else
+    copy_ends<2>(to, dst_row * size, from, src_row * size, rows, bytes);
+  return true;
+}
+
 template <class F>
 void copy_box(void* dst, std::int64_t dst_row, std::int64_t dst_col, const void* src, std::int64_t src_row,
               std::int64_t src_col, std::int64_t rows, std::int64_t cols) {
@@ -230,7 +265,9 @@ void copy_box(void* dst, std::int64_t dst_row, std::int64_t dst_col, const void*
     }
   }
   if constexpr (std::is_same_v<typename F::Source, typename F::Result>) {
-    if (src_col == 1 && dst_col == 1 && rows > 1 && copy_short_rows(d, dst_row, s, src_row, rows, cols)) return;
+    if (src_col == 1 && dst_col == 1 && rows > 1 &&
+        (copy_short_rows(d, dst_row, s, src_row, rows, cols) || copy_small_rows(d, dst_row, s, src_row, rows, cols)))
+      return;
   }
   // The outer loop takes the shorter of two strided axes, or the axis along which elements are far apart. So a
   // transposing copy reads or writes whole cache lines.

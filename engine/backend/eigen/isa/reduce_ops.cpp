@@ -1,4 +1,6 @@
 // Reductions in the fixed order: lanes, then blocks, then pairs of blocks (see ../tile/README.md).
+#include <algorithm>
+
 #include "backend/eigen/isa/level.hpp"
 #include "ops/functions/all.hpp"
 
@@ -223,10 +225,44 @@ T reduce_row(std::int64_t n, Block block) {
   return value;
 }
 
+/// Combines kWidth lanes by halves.
+template <class T, class F, int kWidth>
+T fold(T* lane) {
+  if constexpr (kWidth == 1) return lane[0];
+  constexpr int half = kWidth / 2;
+  ORIEL_VECTOR_LOOP
+  for (int l = 0; l < half; ++l) lane[l] = F::of(lane[l], lane[l + half]);
+  return fold < T, F, half == 0 ? 1 : half > (lane);
+}
+
+/// Rows of more than half of kWidth elements, each in its lane. The lanes behind a row hold the identity.
+template <class T, class F, int kWidth>
+void reduce_short_rows(const T* x, std::int64_t rows, std::int64_t cols, T* out) {
+  const T identity = F::template identity<T>();
+  alignas(64) T lane[kWidth];
+  std::fill_n(lane, kWidth, identity);
+  if (cols == kWidth) {
+    for (std::int64_t i = 0; i < rows; ++i, x += kWidth) {
+      ORIEL_VECTOR_LOOP
+      for (int l = 0; l < kWidth; ++l) lane[l] = F::of(identity, x[l]);
+      out[i] = fold<T, F, kWidth>(lane);
+    }
+    return;
+  }
+  for (std::int64_t i = 0; i < rows; ++i, x += cols) {
+    for (std::int64_t l = 0; l < cols; ++l) lane[l] = F::of(identity, x[l]);
+    out[i] = fold<T, F, kWidth>(lane);
+  }
+}
+
 template <class T, class F>
 void reduce_rows(const void* values, std::int64_t rows, std::int64_t cols, void* result) {
   const T* x = static_cast<const T*>(values);
   T* out = static_cast<T*>(result);
+  if constexpr (std::is_floating_point_v<T>) {
+    if (cols > 8 && cols <= 16) return reduce_short_rows<T, F, 16>(x, rows, cols, out);
+    if (cols > 16 && cols <= 32) return reduce_short_rows<T, F, 32>(x, rows, cols, out);
+  }
   for (std::int64_t i = 0; i < rows; ++i, x += cols) {
     out[i] = reduce_row<T, F>(cols, [&](std::int64_t at, std::int64_t n) { return reduce_block<T, F>(x + at, n); });
   }

@@ -269,7 +269,8 @@ class Planner {
         break;
       }
     }
-    steps.push_back(step);
+    const bool once = in.result != kNoValue && values_.repeated[static_cast<std::size_t>(in.result)];
+    (once ? plan_->repeated : steps).push_back(step);
   }
 
   /// Do the tiles hold whole blocks of one row?

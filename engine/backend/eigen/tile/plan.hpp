@@ -158,6 +158,13 @@ struct Plan final : Kernel {
   std::vector<MemoryAccess> reaches;
   std::vector<Chain> chains;
   std::vector<Pinned> pinned;
+  // If not 0, a block is a multiple of this many points, after which some loads repeat. They are done once for each
+  // launch and thread, for the points of a block.
+  std::int64_t period = 0;
+  // If a row is longer than a block, blocks follow each other down the rows, and these loads are done again for the
+  // next columns.
+  bool down = false;
+  std::vector<TileStep> repeated;
   std::vector<ConstantPlan> constants;
   std::vector<std::uint64_t> constant_bytes;  // of constants that are not parameters
   std::vector<std::int64_t> offsets;          // arena offset of each slot

@@ -52,6 +52,14 @@ Slot PlanTables::pin(const Instr& in) {
   return kNoSlot;
 }
 
+bool PlanTables::repeats(const Instr& in) const {
+  const Access& access = program_.accesses[static_cast<std::size_t>(in.aux)];
+  if (plan_.period == 0 || program_.arguments[static_cast<std::size_t>(access.buffer)].local) return false;
+  if (overwritten_[static_cast<std::size_t>(access.buffer)]) return false;
+  const std::int64_t period = period_of(access, program_.outer.size());
+  return period > 0 && plan_.period % period == 0;
+}
+
 Slot PlanTables::add_pinned(int log_bytes, std::int32_t constant, std::int32_t reach) {
   Pinned p;
   p.slot = new_slot(plan_.arena_bytes);

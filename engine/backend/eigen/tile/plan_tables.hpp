@@ -20,6 +20,8 @@ class PlanTables {
   Slot new_slot(std::int64_t offset);
   /// Slot of a pinned register, or kNoSlot where the instruction needs its own.
   Slot pin(const codegen::Instr& in);
+  /// Does a load read the same elements in every block?
+  bool repeats(const codegen::Instr& in) const;
   std::int32_t add_constant(std::int32_t aux, DType dtype);
   std::int32_t add_reach(const codegen::Access& access, AccessWalker walk, bool store);
   /// Is more than one output stored over an input?

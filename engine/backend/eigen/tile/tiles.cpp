@@ -2,6 +2,7 @@
 
 #include <algorithm>
 #include <cstdlib>
+#include <numeric>
 
 #include "backend/eigen/processor.hpp"
 
@@ -43,6 +44,27 @@ std::int64_t Tiler::run(std::int64_t tile) {
   choose_tile(tile);
   choose_grid();
   return tile_length_;
+}
+
+// A long row that is read with a stride in every row of the result: a block of its columns is gathered once.
+void Tiler::choose_columns() {
+  const std::size_t last = program_.outer.size() - 1;
+  const std::int64_t row = program_.outer[last].value(), rows = plan_->points / std::max<std::int64_t>(row, 1);
+  constexpr std::int64_t fewest = 4;
+  if (row <= plan_->block || rows < fewest) return;
+  const bool strided = std::any_of(program_.accesses.begin(), program_.accesses.end(), [&](const Access& access) {
+    return period_of(access, program_.outer.size()) == row && std::abs(access.coefficient(last)) > 1;
+  });
+  if (!strided) return;
+  plan_->down = true;
+  plan_->period = row;
+  plan_->grid_split = last;
+  plan_->slow_points = rows;
+  plan_->fast_points = row;
+  plan_->grid_rows = 1;
+  const std::int64_t parts = (row + plan_->block - 1) / plan_->block;
+  plan_->grid_cols = ((row + parts - 1) / parts + isa::kPacket - 1) / isa::kPacket * isa::kPacket;
+  plan_->blocks = rows * ((row + plan_->grid_cols - 1) / plan_->grid_cols);
 }
 
 std::int64_t Tiler::lay_rows(std::int64_t rows, std::int64_t points) {
@@ -148,6 +170,33 @@ void Tiler::choose_grid() {
     }
   }
   choose_rows();
+  if (plan_->grid_split == 0) choose_period();
+}
+
+std::int64_t period_of(const Access& access, std::size_t outer) {
+  if (access.buffer < 0 || !access.affine() || access.boxed() || access.loops() != outer) return 0;
+  std::size_t first = 0;
+  while (first < outer && (access.coefficient(first) == 0 || access.extent(first) == 1)) ++first;
+  std::int64_t repeats = 1, period = 1;
+  for (std::size_t d = 0; d < outer; ++d) (d < first ? repeats : period) *= access.extent(d);
+  return repeats > 1 && period > 1 ? period : 0;
+}
+
+// A row of numbers that is added to each row of a matrix is the same in all blocks of whole rows.
+void Tiler::choose_period() {
+  // Parts that share rows begin at any row.
+  if (std::any_of(program_.arguments.begin(), program_.arguments.end(), [](const auto& a) { return a.local; })) return;
+  for (const Access& access : program_.accesses) {
+    const std::int64_t period = period_of(access, program_.outer.size());
+    const std::int64_t unit = period == 0 ? 0 : std::lcm(period, isa::kPacket);
+    if (unit == 0 || unit > plan_->block || period <= plan_->period) continue;
+    plan_->period = period;
+  }
+  if (plan_->period == 0) return choose_columns();
+  const std::int64_t unit = std::lcm(plan_->period, isa::kPacket);
+  plan_->block = plan_->block / unit * unit;
+  plan_->blocks = (plan_->points + plan_->block - 1) / plan_->block;
+  plan_->pinned_length = std::max(tile_length_, plan_->block);
 }
 
 // If rows of memory are not adjacent, as in an image whose border is left out, a tile of successive points would be

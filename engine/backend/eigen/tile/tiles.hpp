@@ -30,6 +30,8 @@ class Tiler {
   void choose_grid();
   void widen_columns();
   void choose_rows();
+  void choose_period();
+  void choose_columns();
   std::int64_t widest(const std::vector<codegen::Instr>& list) const;
   int log_bytes(codegen::ValueId v) const { return log_bytes_of(program_.values[static_cast<std::size_t>(v)]); }
 
@@ -37,5 +39,8 @@ class Tiler {
   Plan* plan_;
   std::int64_t tile_length_ = 1;
 };
+
+/// The points of the last outer loops after which an access begins again; 0 if it does not.
+std::int64_t period_of(const codegen::Access& access, std::size_t outer);
 
 }  // namespace oriel::backend::eigen

@@ -28,6 +28,7 @@ class ValuePlacer {
   ValueSlots run() {
     out_.slot.assign(program_.values.size(), PlanTables::kNoSlot);
     out_.outer.assign(program_.values.size(), false);
+    out_.repeated.assign(program_.values.size(), false);
     find_lives();
     place_outer();
     place_kept();
@@ -85,10 +86,11 @@ class ValuePlacer {
     for (std::size_t v = 0; v < out_.slot.size(); ++v) out_.pinned[v] = out_.slot[v] != PlanTables::kNoSlot;
 
     Registers registers(plan_.arena_bytes, plan_.block);
+    place_repeated(registers);
     std::multimap<std::int64_t, ValueId> ends;
     const auto take = [&](ValueId v) {
       const auto i = static_cast<std::size_t>(v);
-      if (out_.pinned[i]) return;
+      if (out_.pinned[i] || out_.repeated[i]) return;
       out_.slot[i] = tables_.new_slot(registers.take(log_bytes(v)));
       ends.emplace(last_use_[i], v);
     };
@@ -115,6 +117,22 @@ class ValuePlacer {
       }
     }
     plan_.arena_bytes = registers.end();
+  }
+
+  // These registers are never given to another value.
+  void place_repeated(Registers& registers) {
+    constexpr std::size_t most = 24;
+    std::size_t count = 0;
+    for (const Stage& stage : stages_) {
+      for (const Instr& in : stage.outer) {
+        if (in.code != Code::Load || count == most) continue;
+        const auto i = static_cast<std::size_t>(in.result);
+        if (out_.pinned[i] || !tables_.repeats(in)) continue;
+        ++count;
+        out_.repeated[i] = true;
+        out_.slot[i] = tables_.new_slot(registers.take(log_bytes(in.result)));
+      }
+    }
   }
 
   void place_kept() {

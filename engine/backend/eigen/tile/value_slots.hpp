@@ -10,10 +10,11 @@ namespace oriel::backend::eigen {
 
 /// By value of the program.
 struct ValueSlots {
-  std::vector<Slot> slot;    // kNoSlot for values that only the loops of one stage use
-  std::vector<bool> outer;   // computed once for each outer point
-  std::vector<bool> pinned;  // in a register that is filled once
-  std::vector<bool> kept;    // read again by a later stage
+  std::vector<Slot> slot;      // kNoSlot for values that only the loops of one stage use
+  std::vector<bool> outer;     // computed once for each outer point
+  std::vector<bool> pinned;    // in a register that is filled once
+  std::vector<bool> kept;      // read again by a later stage
+  std::vector<bool> repeated;  // loaded once: the same in every block
 };
 
 /// Gives registers to pinned, outer and kept values, which stay until the values' last uses. Expects the blocks and

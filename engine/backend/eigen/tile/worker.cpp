@@ -138,6 +138,11 @@ Worker::Worker(const Launch& launch, int which) : launch_(launch), plan_(launch.
       fill(table_, slots_[p.slot], p.log_bytes, launch_.constants[p.constant], plan_.pinned_length);
     }
   }
+  if (!plan_.down) repeat({0, 1, 0, std::min(plan_.block, plan_.points)});
+}
+
+void Worker::repeat(const Tile& tile) {
+  for (const TileStep& load : plan_.repeated) gather(load, tile, slots_[load.dst]);
 }
 
 Worker::~Worker() {
@@ -147,11 +152,14 @@ Worker::~Worker() {
 void Worker::run_block(std::int64_t b) {
   if (plan_.grid_split > 0) {
     const std::int64_t across = (plan_.fast_points + plan_.grid_cols - 1) / plan_.grid_cols;
+    const std::int64_t row = plan_.down ? b % plan_.slow_points : b / across;
+    const std::int64_t column = plan_.down ? b / plan_.slow_points : b % across;
     Tile tile;
-    tile.slow = b / across * plan_.grid_rows;
+    tile.slow = row * plan_.grid_rows;
     tile.rows = std::min(plan_.grid_rows, plan_.slow_points - tile.slow);
-    tile.fast = b % across * plan_.grid_cols;
+    tile.fast = column * plan_.grid_cols;
     tile.cols = std::min(plan_.grid_cols, plan_.fast_points - tile.fast);
+    if (plan_.down && std::exchange(columns_, column) != column) repeat(tile);
     for (const StagePlan& stage : plan_.stages) run_steps(stage.outer, tile);
     return;
   }
@@ -387,7 +395,18 @@ void Worker::gather(const TileStep& step, const Tile& tile, void* memory) const 
   clear_to(tile.size());
 }
 
-// Reads element by element. Positions outside the buffer give 0.
+// Positions that are looked at together, because they may be those of a row.
+constexpr std::int64_t kRun = 64;
+
+/// Are kRun positions one after the other?
+static bool successive(const std::int64_t* at) {
+  if (at[kRun - 1] - at[0] != kRun - 1) return false;
+  std::int64_t apart = 0;
+  for (std::int64_t i = 0; i < kRun; ++i) apart |= at[i] ^ (at[0] + i);
+  return apart == 0;
+}
+
+// Reads element by element, or rows at a time. Positions outside the buffer give 0.
 void Worker::pick(const TileStep& step, const Tile& tile) {
   const MemoryAccess& r = reach(step);
   const auto* at = static_cast<const std::int64_t*>(slots_[step.a]);
@@ -405,10 +424,19 @@ void Worker::pick(const TileStep& step, const Tile& tile) {
   const auto plain = [&](auto zero) {
     using T = decltype(zero);
     const char* source = static_cast<const char*>(address(launch_, r, 0));
-    for (std::int64_t i = 0; i < n; ++i) {
-      T value = 0;
-      if (inside(i)) std::memcpy(&value, source + at[i] * static_cast<std::int64_t>(sizeof(T)), sizeof(T));
-      std::memcpy(dst + i * static_cast<std::int64_t>(sizeof(T)), &value, sizeof(T));
+    constexpr auto bytes = static_cast<std::int64_t>(sizeof(T));
+    for (std::int64_t i = 0; i < n;) {
+      const std::int64_t end = std::min(i + kRun, n);
+      if (end - i == kRun && inside(i) && inside(end - 1) && successive(at + i)) {
+        std::memcpy(dst + i * bytes, source + at[i] * bytes, static_cast<std::size_t>(kRun * bytes));
+        i = end;
+        continue;
+      }
+      for (; i < end; ++i) {
+        T value = 0;
+        if (inside(i)) std::memcpy(&value, source + at[i] * bytes, sizeof(T));
+        std::memcpy(dst + i * bytes, &value, sizeof(T));
+      }
     }
   };
   switch (r.bytes) {

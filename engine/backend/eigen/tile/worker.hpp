@@ -75,6 +75,8 @@ class Worker {
   /// Points the kept values of a stage at the registers of a tile of the row.
   void take_kept(const StagePlan& stage, std::int64_t tile);
 
+  /// Does the loads that several tiles share for this one.
+  void repeat(const Tile& tile);
   void run_steps(const std::vector<TileStep>& steps, const Tile& tile);
   void run_chain(const TileStep& step, const Tile& tile) const;
   void load(const TileStep& step, const Tile& tile);
@@ -94,6 +96,7 @@ class Worker {
   const isa::Table& table_;
   char* arena_ = nullptr;
   void** slots_ = nullptr;
+  std::int64_t columns_ = -1;  // whose loads are in the registers, of blocks down the rows
 };
 
 }  // namespace oriel::backend::eigen

@@ -1,0 +1,43 @@
+// Our program and a plain loop in turns, as counters of a benchmark.
+#pragma once
+
+#include <benchmark/benchmark.h>
+
+#include <algorithm>
+#include <cstdint>
+#include <functional>
+#include <limits>
+#include <random>
+#include <vector>
+
+#include "turns.hpp"
+
+namespace oriel::bench {
+
+inline void in_turns(benchmark::State& state, const std::function<void()>& ours, const std::function<void()>& loop) {
+  constexpr double none = std::numeric_limits<double>::infinity();
+  double mine = none, theirs = none;
+  const auto time = [](double& least, const std::function<void()>& f) {
+    const double start = seconds(CLOCK_PROCESS_CPUTIME_ID);
+    f();
+    benchmark::ClobberMemory();
+    least = std::min(least, seconds(CLOCK_PROCESS_CPUTIME_ID) - start);
+  };
+  ours();
+  for (auto _ : state) {
+    time(mine, ours);
+    time(theirs, loop);
+  }
+  state.counters["ms"] = mine * 1e3;
+  state.counters["loop_ms"] = theirs * 1e3;
+  state.counters["ratio"] = mine / theirs;
+}
+
+inline std::vector<float> random_floats(std::int64_t count) {
+  std::mt19937 random(5);
+  std::vector<float> out(static_cast<std::size_t>(count));
+  for (float& x : out) x = static_cast<float>(random() % 2048) / 1024 - 1;
+  return out;
+}
+
+}  // namespace oriel::bench

@@ -1,0 +1,240 @@
+// Padding by a tensor's own elements, interpolation, and convolutions of vectors.
+#include <fmt/format.h>
+
+#include <algorithm>
+
+#include "api/window_view.hpp"
+#include "oriel/error.hpp"
+#include "oriel/movement.hpp"
+#include "oriel/reduce.hpp"
+#include "oriel/windows.hpp"
+#include "sym/decide.hpp"
+
+namespace oriel {
+
+using api::Access;
+using api::Call;
+using api::Op;
+using api::Value;
+
+namespace {
+
+const char* mode_name(PadMode mode) {
+  return mode == PadMode::reflect ? "reflect" : mode == PadMode::replicate ? "replicate" : "circular";
+}
+
+/// What stands in front of, or behind, the elements of an axis: `count` elements.
+Value edge(const Value& v, std::size_t d, SymInt count, PadMode mode, bool front) {
+  const SymInt n = v.shape()[d];
+  if (mode == PadMode::circular) return front ? v.shrink(d, n - count, n) : v.shrink(d, 0, count);
+  if (mode == PadMode::replicate) {
+    Shape shape = v.shape();
+    shape[d] = count;
+    const Value end = front ? v.shrink(d, 0, 1) : v.shrink(d, n - 1, n);
+    return {v.call(), graph::expand(end.node(), shape, v.call().origin())};
+  }
+  const Value part = front ? v.shrink(d, 1, count + 1) : v.shrink(d, n - 1 - count, n - 1);
+  return {v.call(), graph::flip(part.node(), {d}, v.call().origin())};
+}
+
+/// Weight k of cubic convolution at the distance t behind the element before; a = -0.75.
+Value cubic_weight(const Value& t, int k) {
+  constexpr double a = -0.75;
+  if (k == 0 || k == 3) {
+    const Value x = k == 0 ? t + 1 : 2 - t;
+    return ((x * a - 5 * a) * x + 8 * a) * x - 4 * a;
+  }
+  const Value x = k == 1 ? t : 1 - t;
+  return (x * (a + 2) - (a + 3)) * x * x + 1;
+}
+
+/// x at integer positions along an axis, clamped to it.
+Value read_at(const Value& x, std::size_t axis, const Value& position, Site site) {
+  const SymInt n = x.shape()[axis];
+  const Tensor at = max(position.binary(Op::Min, n - 1), 0).tensor();
+  const Tensor source = x.tensor();
+  return {x.call(), Access::node(take(Operand(source, site), at, static_cast<std::int64_t>(axis), Bounds::zero))};
+}
+
+/// A whole multiple of the elements, `factor` for each, without a gather. Results between two elements are a mean of
+/// both, with `factor` different weights; only the elements at both ends have one neighbour.
+Value grown(const Value& x, std::size_t axis, std::int64_t factor, Interpolation mode) {
+  const Call& call = x.call();
+  const SymInt n = x.shape()[axis];
+  Shape apart = x.shape(), joined = x.shape();
+  const auto behind = static_cast<std::ptrdiff_t>(axis) + 1;
+  apart.insert(apart.begin() + behind, SymInt(1));
+  joined[axis] = n * factor;
+  Shape split = apart;
+  split[axis + 1] = factor;
+  if (mode == Interpolation::nearest) return x.reshape(apart).broadcast(split).reshape(joined);
+  const auto moved = [&](SymInt before, SymInt after) {
+    Ranges around(x.shape().size(), Range{0, 0});
+    around[axis] = {before, after};
+    const Value kept = before != 0 ? x.shrink(axis, 0, n - 1) : x.shrink(axis, 1, n);
+    return Value(call, graph::pad(kept.node(), around, call.origin()));
+  };
+  const Value i = api::positions(call, x.shape(), axis, x.device());
+  const Value previous = where(i == 0, x, moved(1, 0)).reshape(apart);
+  const Value next = where(i.binary(Op::Eq, n - 1), x, moved(0, 1)).reshape(apart);
+  // The centre of result p of an element lies at this distance behind the centre of the element.
+  const Value distance =
+      (api::positions(call, split, axis + 1, x.device()).to(x.dtype()) + 0.5) / static_cast<double>(factor) - 0.5;
+  const Value here = x.reshape(apart), other = where(distance < 0, previous, next);
+  const Value share = abs(distance);
+  return (here * (1 - share) + other * share).reshape(joined);
+}
+
+Value resampled(const Value& x, std::size_t axis, SymInt size, Interpolation mode, bool align_corners, Site site) {
+  const Call& call = x.call();
+  const SymInt n = x.shape()[axis];
+  const bool plain = !n.is_symbolic() && !size.is_symbolic();
+  if (plain && !align_corners && mode != Interpolation::cubic && size % n == 0)
+    return grown(x, axis, (size / n).value(), mode);
+  const Value i = api::positions(call, {size}, 0, x.device());
+  if (mode == Interpolation::nearest) return read_at(x, axis, i.binary(Op::Mul, n).binary(Op::FloorDiv, size), site);
+  // The position in x, as a fraction.
+  Value at = i.to(x.dtype());
+  if (align_corners) {
+    if (size > 1)
+      at = at * at.like(1).binary(Op::Mul, n - 1).binary(Op::Div, size - 1);
+    else
+      at = at * 0;
+  } else {
+    const Value scale = at.like(1).binary(Op::Mul, n).binary(Op::Div, size);
+    at = (at + 0.5) * scale - 0.5;
+    if (mode == Interpolation::linear) at = max(at, 0);
+  }
+  const Value below = at.unary(Op::Floor), first = below.to(DType::int64);
+  Shape aligned(x.shape().size(), SymInt(1));
+  aligned[axis] = size;
+  const Value t = (at - below).reshape(aligned);
+  if (mode == Interpolation::linear) {
+    return read_at(x, axis, first, site) * (1 - t) + read_at(x, axis, first + 1, site) * t;
+  }
+  Value out = read_at(x, axis, first - 1, site) * cubic_weight(t, 0);
+  for (int k = 1; k < 4; ++k) out = out + read_at(x, axis, first + (k - 1), site) * cubic_weight(t, k);
+  return out;
+}
+
+/// sum over k of a[i + k] * b[k] where both overlap as wanted; a is not shorter than b.
+Value correlation(const Value& a, const Value& b, Overlap overlap) {
+  const SymInt m = b.shape()[0];
+  SymInt before = 0, after = 0;
+  if (overlap == Overlap::full) before = after = m - 1;
+  if (overlap == Overlap::same) {
+    before = m / 2;
+    after = m - 1 - before;
+  }
+  const Value padded(a.call(), graph::pad(a.node(), {{before, after}}, a.call().origin()));
+  const SymInt count = padded.shape()[0] - m + 1;
+  View view;
+  view.shape = {count, m};
+  view.strides = {count == 1 ? SymInt(0) : SymInt(1), m == 1 ? SymInt(0) : SymInt(1)};
+  const Value seen(a.call(), graph::raw_view(padded.node(), view, a.call().origin()));
+  return (seen * b.reshape({1, m})).reduce(a.dtype() == DType::bool_ ? Op::ReduceMax : Op::Sum, {1}).drop({1});
+}
+
+Tensor of_vectors(const char* name, const Operand& a, const Operand& b, Overlap overlap, bool reversed) {
+  const Call call(name, a);
+  const DType dtype = api::common_dtype({&a, &b});
+  const DType in = is_floating(dtype) ? api::wide_dtype(dtype) : dtype;
+  Value x(call, call.node(a, in, {}, default_device())), y(call, call.node(b, in, {}, default_device()));
+  if (x.shape().size() != 1 || y.shape().size() != 1 || x.shape()[0] == 0 || y.shape()[0] == 0) {
+    throw ShapeError(
+        name, fmt::format("{} and {}: both must be vectors with elements", to_string(x.shape()), to_string(y.shape())));
+  }
+  const auto flipped = [&](const Value& v) { return Value(call, graph::flip(v.node(), {0}, call.origin())); };
+  if (reversed) y = flipped(y);  // a convolution
+  const bool exchanged = x.shape()[0] < y.shape()[0];
+  if (!exchanged) return correlation(x, y, overlap).to(dtype).tensor();
+  // The correlation of the longer one with the shorter one, backwards.
+  const Value out = reversed ? correlation(flipped(y), flipped(x), overlap) : flipped(correlation(y, x, overlap));
+  return out.to(dtype).tensor();
+}
+
+}  // namespace
+
+Tensor pad(const Operand& x, const Ranges& before_after, PadMode mode) {
+  const Call call("pad", x);
+  Value v(call, call.node(x));
+  if (before_after.size() != v.shape().size()) {
+    throw ShapeError("pad", fmt::format("{} pairs for the {} axes of {}; give one for each", before_after.size(),
+                                        v.shape().size(), to_string(v.shape())));
+  }
+  if (mode == PadMode::constant) return Value(call, graph::pad(v.node(), before_after, call.origin())).tensor();
+  for (std::size_t d = 0; d < before_after.size(); ++d) {
+    const auto [before, after] = before_after[d];
+    if (before < 0 || after < 0) {
+      throw ShapeError("pad", fmt::format("axis {} is padded by {} and {}; give numbers >= 0", d, to_string(before),
+                                          to_string(after)));
+    }
+    const SymInt n = v.shape()[d];
+    const SymInt most = mode == PadMode::reflect ? n - 1 : n;
+    const bool fits = mode == PadMode::replicate ? before + after == 0 || n > 0
+                                                 : before + after == 0 || (before <= most && after <= most);
+    if (!fits) {
+      throw ShapeError("pad", fmt::format("axis {} of {} is too short to be padded by {} and {} in mode {}", d,
+                                          to_string(v.shape()), to_string(before), to_string(after), mode_name(mode)));
+    }
+    std::vector<Tensor> parts;
+    if (before != 0) parts.push_back(edge(v, d, before, mode, true).tensor());
+    parts.push_back(v.tensor());
+    if (after != 0) parts.push_back(edge(v, d, after, mode, false).tensor());
+    if (parts.size() > 1) v = Value(call, Access::node(concat(parts, static_cast<std::int64_t>(d), Access::site(x))));
+  }
+  return v.tensor();
+}
+
+Tensor interpolate(const Operand& x, const Ints& sizes, Interpolation mode, bool align_corners) {
+  const Call call("interpolate", x);
+  Value v(call, call.node(x));
+  const std::size_t rank = v.shape().size();
+  if (sizes.empty() || sizes.size() > rank) {
+    throw ShapeError("interpolate", fmt::format("{} sizes for the {} axes of {}; give one for each of the last axes",
+                                                sizes.size(), rank, to_string(v.shape())));
+  }
+  if (align_corners && (mode == Interpolation::nearest || mode == Interpolation::area))
+    throw ArgumentError("interpolate", "align_corners has a meaning for linear and cubic only");
+  const std::size_t front = rank - sizes.size();
+  for (std::size_t k = 0; k < sizes.size(); ++k) {
+    if (sizes[k] < 1 || v.shape()[front + k] == 0) {
+      throw ShapeError("interpolate",
+                       fmt::format("{} to {}; extents must be >= 1", to_string(v.shape()), to_string(sizes)));
+    }
+  }
+  if (mode == Interpolation::area) {
+    if (sizes.size() > 3) throw ShapeError("interpolate", "area takes one to three sizes");
+    // The pooling functions take one or two axes in front.
+    Shape shape{1, 1};
+    SymInt outer = 1;
+    for (std::size_t d = 0; d < front; ++d) outer *= v.shape()[d];
+    shape[0] = outer;
+    for (std::size_t k = 0; k < sizes.size(); ++k) shape.push_back(v.shape()[front + k]);
+    const Tensor lined = v.reshape(shape).tensor();
+    const Operand source(lined, Access::site(x));
+    const Tensor pooled = sizes.size() == 1   ? adaptive_avg_pool1d(source, sizes)
+                          : sizes.size() == 2 ? adaptive_avg_pool2d(source, sizes)
+                                              : adaptive_avg_pool3d(source, sizes);
+    Shape result(v.shape().begin(), v.shape().begin() + static_cast<std::ptrdiff_t>(front));
+    for (const SymInt n : sizes) result.push_back(n);
+    return Value(call, Access::node(pooled)).reshape(result).tensor();
+  }
+  const DType dtype = mode == Interpolation::nearest ? v.dtype() : api::floating_dtype(v.dtype());
+  if (mode != Interpolation::nearest) v = v.to(api::wide_dtype(dtype));
+  for (std::size_t k = 0; k < sizes.size(); ++k) {
+    // At its own positions a size stays as it is.
+    if (identical(v.shape()[front + k], sizes[k])) continue;
+    v = resampled(v, front + k, sizes[k], mode, align_corners, Access::site(x));
+  }
+  return v.to(dtype).tensor();
+}
+
+Tensor convolve(const Operand& a, const Operand& b, Overlap overlap) {
+  return of_vectors("convolve", a, b, overlap, true);
+}
+Tensor correlate(const Operand& a, const Operand& b, Overlap overlap) {
+  return of_vectors("correlate", a, b, overlap, false);
+}
+
+}  // namespace oriel

@@ -3,6 +3,7 @@
 
 #include <algorithm>
 #include <cmath>
+#include <limits>
 
 #include "api/value.hpp"
 #include "oriel/create.hpp"
@@ -30,6 +31,7 @@ void check_positions(const Call& call, DType dtype) {
 Value on_diagonal(const Value& v, std::int64_t offset) {
   const Call& call = v.call();
   const std::size_t d = v.shape().size() - 1;
+  offset = std::max(offset, -std::numeric_limits<std::int64_t>::max());  // its opposite is a number too
   const std::int64_t down = std::max<std::int64_t>(-offset, 0), right = std::max<std::int64_t>(offset, 0);
   Ranges around(d + 1, Range{0, 0});
   around[d] = {down, right};  // element p lies in row p + down
@@ -145,7 +147,7 @@ Tensor block_diag(std::initializer_list<Tensor> tensors, Site site) {
 
 Tensor trace(const Operand& x, std::int64_t offset) {
   const Call call("trace", x);
-  const Tensor line = diagonal(x, offset);
+  const Tensor line = api::renamed(call, [&] { return diagonal(x, offset); });
   return sum(Operand(line, Access::site(x)), -1);
 }
 
@@ -236,7 +238,7 @@ Tensor triu_indices(std::int64_t rows, std::int64_t columns, std::int64_t offset
 
 Tensor logspace(const Operand& start, const Operand& stop, SymInt count, double base, DType dtype) {
   const Call call("logspace", start);
-  const Tensor exponent = linspace(start, stop, count, DType::float64);
+  const Tensor exponent = api::renamed(call, [&] { return linspace(start, stop, count, DType::float64); });
   const Value v(call, Access::node(exponent));
   return v.like(base).binary(Op::Pow, v).to(dtype).tensor();
 }
@@ -249,8 +251,10 @@ Tensor geomspace(double start, double stop, SymInt count, DType dtype, Site site
         fmt::format("{} and {} have no constant quotient; give two numbers of one sign, not 0", start, stop));
   }
   const double sign = start < 0 ? -1 : 1;
-  const Tensor exponent =
-      linspace(Operand(std::log10(start * sign), site), Operand(std::log10(stop * sign), site), count, DType::float64);
+  const Tensor exponent = api::renamed(call, [&] {
+    return linspace(Operand(std::log10(start * sign), site), Operand(std::log10(stop * sign), site), count,
+                    DType::float64);
+  });
   const Value v(call, Access::node(exponent));
   Value out = v.like(10).binary(Op::Pow, v) * sign;
   // Logarithms are rounded, so the ends are put in.

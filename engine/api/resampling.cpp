@@ -56,41 +56,22 @@ Value read_at(const Value& x, std::size_t axis, const Value& position, Site site
   return {x.call(), Access::node(take(Operand(source, site), at, static_cast<std::int64_t>(axis), Bounds::zero))};
 }
 
-/// A whole multiple of the elements, `factor` for each, without a gather. Results between two elements are a mean of
-/// both, with `factor` different weights; only the elements at both ends have one neighbour.
-Value grown(const Value& x, std::size_t axis, std::int64_t factor, Interpolation mode) {
-  const Call& call = x.call();
-  const SymInt n = x.shape()[axis];
+/// Each element `factor` times in a row, as a view.
+Value repeated(const Value& x, std::size_t axis, SymInt factor) {
   Shape apart = x.shape(), joined = x.shape();
-  const auto behind = static_cast<std::ptrdiff_t>(axis) + 1;
-  apart.insert(apart.begin() + behind, SymInt(1));
-  joined[axis] = n * factor;
-  Shape split = apart;
-  split[axis + 1] = factor;
-  if (mode == Interpolation::nearest) return x.reshape(apart).broadcast(split).reshape(joined);
-  const auto moved = [&](SymInt before, SymInt after) {
-    Ranges around(x.shape().size(), Range{0, 0});
-    around[axis] = {before, after};
-    const Value kept = before != 0 ? x.shrink(axis, 0, n - 1) : x.shrink(axis, 1, n);
-    return Value(call, graph::pad(kept.node(), around, call.origin()));
-  };
-  const Value i = api::positions(call, x.shape(), axis, x.device());
-  const Value previous = where(i == 0, x, moved(1, 0)).reshape(apart);
-  const Value next = where(i.binary(Op::Eq, n - 1), x, moved(0, 1)).reshape(apart);
-  // The centre of result p of an element lies at this distance behind the centre of the element.
-  const Value distance =
-      (api::positions(call, split, axis + 1, x.device()).to(x.dtype()) + 0.5) / static_cast<double>(factor) - 0.5;
-  const Value here = x.reshape(apart), other = where(distance < 0, previous, next);
-  const Value share = abs(distance);
-  return (here * (1 - share) + other * share).reshape(joined);
+  apart.insert(apart.begin() + static_cast<std::ptrdiff_t>(axis) + 1, SymInt(1));
+  joined[axis] *= factor;
+  Shape grown = apart;
+  grown[axis + 1] = factor;
+  return x.reshape(apart).broadcast(grown).reshape(joined);
 }
 
 Value resampled(const Value& x, std::size_t axis, SymInt size, Interpolation mode, bool align_corners, Site site) {
   const Call& call = x.call();
   const SymInt n = x.shape()[axis];
+  // A multiple of the size needs no gather.
   const bool plain = !n.is_symbolic() && !size.is_symbolic();
-  if (plain && !align_corners && mode != Interpolation::cubic && size % n == 0)
-    return grown(x, axis, (size / n).value(), mode);
+  if (mode == Interpolation::nearest && plain && size % n == 0) return repeated(x, axis, size / n);
   const Value i = api::positions(call, {size}, 0, x.device());
   if (mode == Interpolation::nearest) return read_at(x, axis, i.binary(Op::Mul, n).binary(Op::FloorDiv, size), site);
   // The position in x, as a fraction.

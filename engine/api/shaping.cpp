@@ -134,7 +134,7 @@ Tensor tile(const Operand& x, const Ints& counts) {
   while (all.size() < shape.size()) all.insert(all.begin(), SymInt(1));
   while (shape.size() < all.size()) shape.insert(shape.begin(), SymInt(1));
   const Tensor aligned = Access::tensor(call.reshape(call.node(x), shape));
-  return repeat(Operand(aligned, Access::site(x)), all);
+  return api::renamed(call, [&] { return repeat(Operand(aligned, Access::site(x)), all); });
 }
 
 namespace {
@@ -312,7 +312,7 @@ Tensor hstack(std::span<const Tensor> tensors, Site site) {
   const Call call("hstack", site);
   check_some(call, tensors);
   const auto lifted = each(tensors, [&](const Tensor& t) { return at_least("hstack", Operand(t, site), 1); });
-  return concat(lifted, lifted[0].rank() == 1 ? 0 : 1, site);
+  return api::renamed(call, [&] { return concat(lifted, lifted[0].rank() == 1 ? 0 : 1, site); });
 }
 Tensor hstack(std::initializer_list<Tensor> tensors, Site site) {
   return hstack(std::span(tensors.begin(), tensors.size()), site);
@@ -321,7 +321,8 @@ Tensor hstack(std::initializer_list<Tensor> tensors, Site site) {
 Tensor vstack(std::span<const Tensor> tensors, Site site) {
   const Call call("vstack", site);
   check_some(call, tensors);
-  return concat(each(tensors, [&](const Tensor& t) { return at_least("vstack", Operand(t, site), 2); }), 0, site);
+  const auto lifted = each(tensors, [&](const Tensor& t) { return at_least("vstack", Operand(t, site), 2); });
+  return api::renamed(call, [&] { return concat(lifted, 0, site); });
 }
 Tensor vstack(std::initializer_list<Tensor> tensors, Site site) {
   return vstack(std::span(tensors.begin(), tensors.size()), site);
@@ -330,7 +331,8 @@ Tensor vstack(std::initializer_list<Tensor> tensors, Site site) {
 Tensor dstack(std::span<const Tensor> tensors, Site site) {
   const Call call("dstack", site);
   check_some(call, tensors);
-  return concat(each(tensors, [&](const Tensor& t) { return at_least("dstack", Operand(t, site), 3); }), 2, site);
+  const auto lifted = each(tensors, [&](const Tensor& t) { return at_least("dstack", Operand(t, site), 3); });
+  return api::renamed(call, [&] { return concat(lifted, 2, site); });
 }
 Tensor dstack(std::initializer_list<Tensor> tensors, Site site) {
   return dstack(std::span(tensors.begin(), tensors.size()), site);

@@ -235,7 +235,7 @@ Tensor rms_norm(const Operand& x, const Axes& axes, const NormOptions& options) 
 Tensor scaled_dot_product_attention(const Operand& q, const Operand& k, const Operand& v,
                                     const AttentionOptions& options) {
   const Call call("scaled_dot_product_attention", q);
-  const DType dtype = api::floating_dtype(api::common_dtype({&q, &k, &v}));
+  const DType result = api::floating_dtype(api::common_dtype({&q, &k, &v})), dtype = api::wide_dtype(result);
   const Device device = api::device_of({&q, &k, &v});
   const auto operand = [&](const Operand& x) { return Value(call, call.node(x, dtype, {}, device)); };
   Value queries = operand(q), keys = operand(k), values = operand(v);
@@ -302,11 +302,11 @@ Tensor scaled_dot_product_attention(const Operand& q, const Operand& k, const Op
   }
   const Tensor seen = scores.tensor(), shares = softmax(Operand(seen, site));
   const Tensor out = matmul(Operand(shares, site), value);
-  if (!grouped) return out;
+  if (!grouped) return Value(call, Access::node(out)).to(result).tensor();
   Shape joined = out.shape();
   joined.erase(joined.end() - 3);
   *(joined.end() - 3) = heads;
-  return Value(call, Access::node(out)).reshape(joined).tensor();
+  return Value(call, Access::node(out)).reshape(joined).to(result).tensor();
 }
 
 }  // namespace oriel

@@ -5,6 +5,7 @@
 #include <utility>
 
 #include "api/call.hpp"
+#include "oriel/error.hpp"
 
 namespace oriel::api {
 
@@ -111,6 +112,21 @@ Tensor composed(std::string_view name, F&& f, const Operand& first, const More&.
   const Device device = device_of({&first, &more...});
   const auto value = [&](const Operand& x) { return Value(call, call.node(x, wide_dtype(dtype), {}, device)); };
   return std::forward<F>(f)(value(first), value(more)...).to(dtype).tensor();
+}
+
+/// f(), which calls another public function. What that one throws begins with the name of this call.
+template <class F>
+auto renamed(const Call& call, F&& f) {
+  const auto rest = [](const Error& error) { return error.message().substr(error.operation().size() + 2); };
+  try {
+    return std::forward<F>(f)();
+  } catch (const ShapeError& error) {
+    throw ShapeError(call.operation(), rest(error));
+  } catch (const DTypeError& error) {
+    throw DTypeError(call.operation(), rest(error));
+  } catch (const ArgumentError& error) {
+    throw ArgumentError(call.operation(), rest(error));
+  }
 }
 
 /// Positions along axis d of `shape`, as int64, with extent 1 on all other axes.

@@ -128,6 +128,11 @@ TEST_CASE("errors of functions of shapes name the function and what would do") {
                        doctest::Contains("one_hot: positions are integers, not float32"), DTypeError);
   CHECK_THROWS_WITH_AS(meshgrid({x}), doctest::Contains("meshgrid: tensor 0 has shape (2, 3)"), ShapeError);
   CHECK_THROWS_WITH_AS(hstack(std::vector<Tensor>{}), doctest::Contains("hstack: no tensors came"), ArgumentError);
+  CHECK_THROWS_WITH_AS(hstack({x, iota({3, 2})}), doctest::Contains("hstack: (2, 3) and (3, 2) differ"), ShapeError);
+  CHECK_THROWS_WITH_AS(vstack({x, iota({3, 2})}), doctest::Contains("vstack: (2, 3) and (3, 2) differ"), ShapeError);
+  CHECK_THROWS_WITH_AS(trace(arange(3)), doctest::Contains("trace: (3) has fewer than the two axes"), ShapeError);
+  CHECK_THROWS_WITH_AS(tile(x, {-1}), doctest::Contains("tile: counts (1, -1) must be >= 0"), ShapeError);
+  CHECK_THROWS_WITH_AS(logspace(0, 1, -1), doctest::Contains("logspace: count is -1"), ArgumentError);
   CHECK_THROWS_WITH_AS(ravel_index({x}, {2, 3}), doctest::Contains("1 tensors for the 2 axes"), ShapeError);
   CHECK_THROWS_WITH_AS(geomspace(-1, 1, 3), doctest::Contains("geomspace: -1 and 1 have no constant quotient"),
                        ArgumentError);

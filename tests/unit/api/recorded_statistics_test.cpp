@@ -135,6 +135,17 @@ TEST_CASE("statistics and losses in a captured function serve many sizes") {
   CHECK(f.entries().size() == 1);
 }
 
+TEST_CASE("halves are rounded once") {
+  const Tensor q = numbers({1, 2, 5, 8}).to(DType::float16).realize();
+  const auto rounded = [](const Tensor& x) { return x.to(DType::float16).to(DType::float32).to_vector<float>(); };
+  const auto wide = [&](const Tensor& x) { return x.to(DType::float32).realize(); };
+  CHECK(rounded(scaled_dot_product_attention(q, q, q)) ==
+        rounded(scaled_dot_product_attention(wide(q), wide(q), wide(q))));
+  CHECK(rounded(group_norm(q, 1)) == rounded(group_norm(wide(q), 1)));
+  CHECK(rounded(mse_loss(q, q * 0.5)) == rounded(mse_loss(wide(q), wide(q * 0.5))));
+  CHECK(scaled_dot_product_attention(q, q, q).dtype() == DType::float16);
+}
+
 TEST_CASE("errors of statistics and losses name the function and what would do") {
   const Tensor x = numbers({4, 6}), w = numbers({3});
   const Tensor labels = arange(4);

@@ -140,6 +140,7 @@ TEST_CASE("functions of windows in a captured function serve many sizes") {
     CHECK(allclose(p, pad(x, {{0, 0}, {0, 0}, {1, 1}, {2, 0}}, PadMode::reflect)));
     CHECK(allclose(i, interpolate(x, {x.size(2) * 2, x.size(3)}, Interpolation::linear), 1e-5, 1e-5));
   }
+  CHECK(f.entries().size() == 1);
 }
 
 TEST_CASE("errors of functions of windows name the function and what would do") {

@@ -211,6 +211,46 @@ Tensor interpolate(const Operand& x, const Ints& sizes, Interpolation mode, bool
   return v.to(dtype).tensor();
 }
 
+Tensor grid_sample(const Operand& x, const Tensor& grid, Interpolation mode, bool align_corners, bool border) {
+  const Call call("grid_sample", x);
+  if (mode != Interpolation::nearest && mode != Interpolation::linear)
+    throw ArgumentError("grid_sample", "takes the modes nearest and linear");
+  const Operand points(grid, Access::site(x));
+  const DType dtype = api::floating_dtype(api::common_dtype({&x, &points})), wide = api::wide_dtype(dtype);
+  const Value image(call, call.node(x, wide, {}, grid.device()));
+  const Value at(call, call.cast(Access::node(grid), wide));
+  const Shape from = image.shape(), to = at.shape();
+  if (from.size() != 4 || to.size() != 4 || to[3] != 2 || to[0] != from[0] || from[2] == 0 || from[3] == 0) {
+    throw ShapeError("grid_sample",
+                     fmt::format("images {} and a grid {}; give (N, C, H, W) with pixels and (N, H', W', 2)",
+                                 to_string(from), to_string(to)));
+  }
+  const SymInt count = to[1] * to[2];
+  const Tensor flat = image.reshape({from[0], from[1], from[2] * from[3]}).tensor();
+  // Positions in pixels, as (N, 1, H' * W'): x for axis 3, y for axis 2.
+  const auto position = [&](std::size_t axis) {
+    const SymInt part = axis == 3 ? 0 : 1, n = from[axis];
+    const Value unit = at.shrink(3, part, part + 1).reshape({to[0], 1, count}) + 1;
+    const Value pixel = align_corners ? unit.binary(Op::Mul, n - 1) * 0.5 : (unit.binary(Op::Mul, n) - 1) * 0.5;
+    return border ? max(pixel.binary(Op::Min, n - 1), 0) : pixel;
+  };
+  const Value column = position(3), row = position(2);
+  const auto read = [&](const Value& i, const Value& j) {  // pixels in row i and column j, which are whole numbers
+    const Value inside = (i >= 0) & (j >= 0) & i.binary(Op::Le, from[2] - 1) & j.binary(Op::Le, from[3] - 1);
+    const Value place = i.to(DType::int64).binary(Op::Mul, from[3]) + j.to(DType::int64);
+    const Tensor index = where(inside, place, 0).broadcast({to[0], from[1], count}).tensor();
+    const Value pixel(call, Access::node(gather(Operand(flat, Access::site(x)), index, -1, Bounds::zero)));
+    return where(inside, pixel, 0);
+  };
+  const auto finish = [&](const Value& v) { return v.reshape({to[0], from[1], to[1], to[2]}).to(dtype).tensor(); };
+  if (mode == Interpolation::nearest) return finish(read(round(row), round(column)));
+  const Value top = row.unary(Op::Floor), left = column.unary(Op::Floor);
+  const Value down = row - top, right = column - left;
+  const Value upper = read(top, left) * (1 - right) + read(top, left + 1) * right;
+  const Value lower = read(top + 1, left) * (1 - right) + read(top + 1, left + 1) * right;
+  return finish(upper * (1 - down) + lower * down);
+}
+
 Tensor convolve(const Operand& a, const Operand& b, Overlap overlap) {
   return of_vectors("convolve", a, b, overlap, true);
 }

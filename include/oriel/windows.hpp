@@ -106,6 +106,13 @@ enum class Interpolation { nearest, linear, cubic, area };
 Tensor interpolate(const Operand& x, const Ints& sizes, Interpolation mode = Interpolation::nearest,
                    bool align_corners = false);
 
+/// Images (N, C, H, W) read at the points of `grid`, (N, H', W', 2) with x and y from -1 to 1, in floats, as (N, C, H',
+/// W'). -1 and 1 are the corners of the images; with `align_corners` the centres of the corner pixels. `mode` is
+/// nearest (ties to even) or linear, else ArgumentError. Outside of the images there are zeros, or with `border` the
+/// nearest pixel. Throws ShapeError if the shapes do not fit.
+Tensor grid_sample(const Operand& x, const Tensor& grid, Interpolation mode = Interpolation::linear,
+                   bool align_corners = false, bool border = false);
+
 /// Which results of a convolution of vectors are wanted: all; as many as the longer one has; those where both overlap
 /// completely.
 enum class Overlap { full, same, valid };

@@ -265,6 +265,11 @@ def windows(rec):
                 rec("interpolate", lambda t, sizes, mode, align: F.interpolate(t, sizes, mode=linear, align_corners=align), x, sizes=sizes, mode="linear", align=align)
                 if n == 2:
                     rec("interpolate", lambda t, sizes, mode, align: F.interpolate(t, sizes, mode="bicubic", align_corners=align), x, sizes=sizes, mode="cubic", align=align)
+        for mode in ["nearest", "bilinear"]:
+            for align in [False, True]:
+                for border in [False, True]:
+                    rec("grid_sample", lambda t, g, mode, align, border: F.grid_sample(t, g, mode, "border" if border else "zeros", align),
+                        data([2, 2, 3, 4], dtype), data([2, 3, 2, 2], dtype, 5, 0.11), mode=mode, align=align, border=border)
     for dtype in [torch.float32, torch.float64, torch.int64]:
         for n, m in [(5, 3), (3, 5), (4, 4), (6, 2), (2, 6), (1, 3), (7, 1), (5, 4), (4, 5)]:
             for mode in ["full", "same", "valid"]:

@@ -86,6 +86,10 @@ RecordedFunctions window_functions() {
                                                  : Interpolation::area;
     return Results{interpolate(a[0], a.ints("sizes"), how, a.has("align") && a.flag("align"))};
   };
+  f["grid_sample"] = [](const A& a) {
+    const Interpolation mode = a.text("mode") == "nearest" ? Interpolation::nearest : Interpolation::linear;
+    return Results{grid_sample(a[0], a[1], mode, a.flag("align"), a.flag("border"))};
+  };
   const auto overlap = [](const A& a) {
     const std::string mode = a.text("mode");
     return mode == "full" ? Overlap::full : mode == "same" ? Overlap::same : Overlap::valid;
@@ -163,6 +167,10 @@ TEST_CASE("errors of functions of windows name the function and what would do") 
   CHECK_THROWS_WITH_AS(pad(arange(3), {{3, 0}}, PadMode::reflect),
                        doctest::Contains("too short to be padded by 3 and 0 in mode reflect"), ShapeError);
   CHECK_THROWS_WITH_AS(interpolate(x, {0, 3}), doctest::Contains("interpolate: (1, 4, 6, 6) to (0, 3)"), ShapeError);
+  CHECK_THROWS_WITH_AS(grid_sample(x, x), doctest::Contains("grid_sample: images (1, 4, 6, 6) and a grid (1, 4, 6, 6)"),
+                       ShapeError);
+  CHECK_THROWS_WITH_AS(grid_sample(x, x, Interpolation::cubic), doctest::Contains("takes the modes nearest and linear"),
+                       ArgumentError);
   CHECK_THROWS_WITH_AS(convolve(x, w),
                        doctest::Contains("convolve: (1, 4, 6, 6) and (2, 4, 3, 3): both must be vectors"), ShapeError);
 }

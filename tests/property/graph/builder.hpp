@@ -63,6 +63,8 @@ class Builder {
   void alike(Dice& dice);
   void gathered(Dice& dice);
   void chained(Dice& dice);
+  void shaped(Dice& dice);
+  void summed(Dice& dice);
   void sent(Dice& dice);
 
   Leaf picked(Dice& dice, const Shape& shape, DType dtype);

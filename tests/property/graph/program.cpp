@@ -16,7 +16,7 @@ namespace oriel::testing {
 
 namespace {
 
-constexpr std::uint32_t kSent = 25;  // the last kind of step
+constexpr std::uint32_t kSent = 27;  // the last kind of step
 
 DType any_dtype(Dice& dice) {
   // float32 is the most frequent.
@@ -77,11 +77,12 @@ void Builder::unary(Dice& dice) {
       {"tan", &oriel::tan}, {"expm1", &oriel::expm1}, {"log1p", &oriel::log1p}, {"log10", &oriel::log10},
       {"asin", &oriel::asin}, {"acos", &oriel::acos}, {"atan", &oriel::atan}, {"sinh", &oriel::sinh},
       {"cosh", &oriel::cosh}, {"asinh", &oriel::asinh}, {"acosh", &oriel::acosh}, {"atanh", &oriel::atanh},
-      {"erfc", &oriel::erfc}, {"tanh", &oriel::tanh}, {"erf", &oriel::erf}, {"sigmoid", &oriel::sigmoid},
-      {"gelu", &oriel::gelu}, {"silu", &oriel::silu}, {"relu", &oriel::relu}, {"floor", &oriel::floor},
-      {"ceil", &oriel::ceil}, {"round", &oriel::round}, {"trunc", &oriel::trunc}, {"square", &oriel::square},
-      {"isnan", &oriel::isnan}, {"isinf", &oriel::isinf}, {"isfinite", &oriel::isfinite},
-      {"!", &oriel::operator!}, {"~", &oriel::operator~} };
+      {"hardswish", &oriel::hardswish}, {"mish", &oriel::mish}, {"logsigmoid", &oriel::logsigmoid},
+      {"softsign", &oriel::softsign}, {"frac", &oriel::frac}, {"sinc", &oriel::sinc}, {"erfc", &oriel::erfc},
+      {"tanh", &oriel::tanh}, {"erf", &oriel::erf}, {"sigmoid", &oriel::sigmoid}, {"gelu", &oriel::gelu},
+      {"silu", &oriel::silu}, {"relu", &oriel::relu}, {"floor", &oriel::floor}, {"ceil", &oriel::ceil},
+      {"round", &oriel::round}, {"trunc", &oriel::trunc}, {"square", &oriel::square}, {"isnan", &oriel::isnan},
+      {"isinf", &oriel::isinf}, {"isfinite", &oriel::isfinite}, {"!", &oriel::operator!}, {"~", &oriel::operator~} };
   const std::size_t x = pick(dice);
   const auto& [text, op] = kOps[dice.roll(std::size(kOps))];
   add(op(at(x)), fmt::format("{}({})", text, v(x)));
@@ -95,7 +96,9 @@ void Builder::binary(Dice& dice) {
        {"operator/", &oriel::operator/ }, {"floor_divide", &oriel::floor_divide},
         {"trunc_divide", &oriel::trunc_divide}, {"remainder", &oriel::remainder}, {"fmod", &oriel::fmod},
         {"pow", &oriel::pow}, {"atan2", &oriel::atan2}, {"hypot", &oriel::hypot}, {"copysign", &oriel::copysign},
-        {"nextafter", &oriel::nextafter}, {"minimum", &oriel::minimum}, {"maximum", &oriel::maximum},
+        {"nextafter", &oriel::nextafter}, {"logaddexp", &oriel::logaddexp}, {"xlogy", &oriel::xlogy},
+        {"heaviside", &oriel::heaviside}, {"fmax", &oriel::fmax}, {"minimum", &oriel::minimum},
+        {"maximum", &oriel::maximum},
         {"operator==", &oriel::operator== },
          {"operator!=", &oriel::operator!= },
           {"operator<", &oriel::operator<},
@@ -270,7 +273,7 @@ void Builder::step(const Step& step) {
       &Builder::cut,     &Builder::flipped,  &Builder::choose,  &Builder::joined,    &Builder::composed,
       &Builder::product, &Builder::windowed, &Builder::made,    &Builder::laid_out,  &Builder::along,
       &Builder::alike,   &Builder::gathered, &Builder::chained, &Builder::chained,   &Builder::gathered,
-      &Builder::sent};
+      &Builder::shaped,  &Builder::summed,   &Builder::sent};
   static_assert(std::size(kKinds) == kSent + 1);
   Dice dice(step);
   needed_.clear();

@@ -1,0 +1,76 @@
+// Steps that call the compositions of shaping.hpp, products.hpp, windows.hpp, statistics.hpp and order.hpp.
+#include "builder.hpp"
+
+namespace oriel::testing {
+
+// Movements under other names, and what arithmetic on positions describes.
+void Builder::shaped(Dice& dice) {
+  const std::size_t x = pick(dice);
+  const auto rank = static_cast<std::int64_t>(at(x).rank());
+  const std::int64_t axis = rank == 0 ? 0 : dice.roll(at(x).rank());
+  const std::int64_t k = dice.roll(4);
+  switch (dice.roll(10)) {
+    case 0:
+      return add(flatten(at(x), axis, rank == 0 ? 0 : rank - 1), fmt::format("flatten({}, {}, -1)", v(x), axis));
+    case 1:
+      return add(rot90(at(x), k, axis, -1), fmt::format("rot90({}, {}, {}, -1)", v(x), k, axis));
+    case 2:
+      return add(movedim(at(x), {axis}, {0}), fmt::format("movedim({}, {{{}}}, {{0}})", v(x), axis));
+    case 3:
+      return add(tile(at(x), {k, 2}), fmt::format("tile({}, {{{}, 2}})", v(x), k));
+    case 4:
+      return add(repeat_interleave(at(x), k, axis), fmt::format("repeat_interleave({}, {}, {})", v(x), k, axis));
+    case 5:
+      if (at(x).numel() > 60) return;
+      return add(diag_embed(at(x), k - 1), fmt::format("diag_embed({}, {})", v(x), k - 1));
+    case 6:
+      return add(chunk(at(x), k + 1, axis).back(), fmt::format("chunk({}, {}, {}).back()", v(x), k + 1, axis));
+    case 7:
+      return add(one_hot(at(x), k + 1), fmt::format("one_hot({}, {})", v(x), k + 1));
+    case 8:
+      return add(diff(at(x), k % 3, axis), fmt::format("diff({}, {}, {})", v(x), k % 3, axis));
+    default: {
+      const Ranges around(at(x).rank(), Range{1, k % 2});
+      std::string text;
+      for (std::int64_t d = 0; d < rank; ++d) text += fmt::format("{}{{1, {}}}", d == 0 ? "" : ", ", k % 2);
+      static constexpr std::pair<PadMode, const char*> kModes[] = {
+          {PadMode::reflect, "reflect"}, {PadMode::replicate, "replicate"}, {PadMode::circular, "circular"}};
+      const auto& [mode, name] = kModes[dice.roll(std::size(kModes))];
+      return add(pad(at(x), around, mode), fmt::format("pad({}, {{{}}}, PadMode::{})", v(x), text, name));
+    }
+  }
+}
+
+// Sums of products, windows, statistics and order.
+void Builder::summed(Dice& dice) {
+  const std::size_t x = pick(dice);
+  const std::size_t rank = at(x).rank();
+  const std::int64_t k = 1 + dice.roll(3);
+  const std::int64_t axis = rank == 0 ? 0 : dice.roll(rank);
+  switch (dice.roll(9)) {
+    case 0:
+      return add(einsum("...i,...i->...", {at(x), at(x)}),
+                 fmt::format("einsum(\"...i,...i->...\", {{{0}, {0}}})", v(x)));
+    case 1:
+      return add(inner(at(x), at(x)), fmt::format("inner({0}, {0})", v(x)));
+    case 2:
+      return add(avg_pool1d(at(x), {k}, {.stride = {1}}),
+                 fmt::format("avg_pool1d({}, {{{}}}, {{.stride = {{1}}}})", v(x), k));
+    case 3:
+      return add(max_pool1d(at(x), {k}, {.padding = {k / 2}, .ceil_mode = true}),
+                 fmt::format("max_pool1d({}, {{{}}}, {{.padding = {{{}}}, .ceil_mode = true}})", v(x), k, k / 2));
+    case 4:
+      return add(interpolate(at(x), {k + 2}, Interpolation::linear),
+                 fmt::format("interpolate({}, {{{}}}, Interpolation::linear)", v(x), k + 2));
+    case 5:
+      return add(nansum(at(x), axis), fmt::format("nansum({}, {})", v(x), axis));
+    case 6:
+      return add(nanmax(at(x), axis, true), fmt::format("nanmax({}, {}, true)", v(x), axis));
+    case 7:
+      return add(median(at(x), axis).values, fmt::format("median({}, {}).values", v(x), axis));
+    default:
+      return add(topk(at(x), k, axis).positions, fmt::format("topk({}, {}, {}).positions", v(x), k, axis));
+  }
+}
+
+}  // namespace oriel::testing

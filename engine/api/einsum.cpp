@@ -241,7 +241,7 @@ void check_extents(const std::vector<Labelled>& operands, const EquationParser& 
       const SymInt n = x.value.shape()[d];
       const auto [at, added] = extents.emplace(x.labels[d], n);
       if (added) continue;
-      const auto common = sym::broadcast(at->second, n);
+      const auto common = sym::broadcast(at->second, n, "einsum");
       if (!common) {
         const std::string letter = x.labels[d] > 0 ? std::string(1, static_cast<char>(x.labels[d])) : "...";
         parser.fail(fmt::format("'{}' has the extents {} and {}", letter, to_string(at->second), to_string(n)));

@@ -41,12 +41,12 @@ struct Ordering {
     throw ShapeError(call.operation(), fmt::format("axis {} of {} has no elements", axis, to_string(source.shape())));
   }
   Tensor gathered(const Tensor& x, const Tensor& at) const { return gather(Operand(x, site), at, signed_axis()); }
-  Tensor dropped(const Tensor& x, bool keepdim) const {
+  Tensor dropped(const Tensor& x, KeepDim keepdim) const {
     if (scalar) return x.reshape({}, site);
     return keepdim ? x : x.squeeze(signed_axis(), site);
   }
   /// The elements at positions, both without the axis unless `keepdim`.
-  Ordered chosen(const Tensor& at, bool keepdim) const {
+  Ordered chosen(const Tensor& at, KeepDim keepdim) const {
     return {dropped(gathered(lined(), at), keepdim), dropped(at, keepdim)};
   }
   /// The number of NaN along the axis, which keeps extent 1; 0 for integers.
@@ -64,7 +64,7 @@ struct Ordering {
 };
 
 /// The middle of the numbers: NaN, which are sorted behind them, count as numbers unless they are ignored.
-Ordered middle(const char* name, const Operand& x, std::int64_t axis, bool keepdim, bool ignore_nan) {
+Ordered middle(const char* name, const Operand& x, std::int64_t axis, KeepDim keepdim, bool ignore_nan) {
   const Ordering o(name, x, axis);
   o.need_elements();
   const Value count = o.nan_count();
@@ -125,7 +125,7 @@ Ordered topk(const Operand& x, std::int64_t k, std::int64_t axis, bool largest) 
   return o.chosen(at, true);
 }
 
-Ordered kthvalue(const Operand& x, std::int64_t k, std::int64_t axis, bool keepdim) {
+Ordered kthvalue(const Operand& x, std::int64_t k, std::int64_t axis, KeepDim keepdim) {
   const Ordering o("kthvalue", x, axis);
   if (k < 1 || k > o.extent) {
     throw ArgumentError("kthvalue", fmt::format("k is {}; axis {} of {} has places 1 to {}", k, o.axis,
@@ -136,14 +136,16 @@ Ordered kthvalue(const Operand& x, std::int64_t k, std::int64_t axis, bool keepd
   return o.chosen(at.tensor(), keepdim);
 }
 
-Ordered median(const Operand& x, std::int64_t axis, bool keepdim) { return middle("median", x, axis, keepdim, false); }
+Ordered median(const Operand& x, std::int64_t axis, KeepDim keepdim) {
+  return middle("median", x, axis, keepdim, false);
+}
 Tensor median(const Operand& x) { return middle_of_all("median", x, false); }
-Ordered nanmedian(const Operand& x, std::int64_t axis, bool keepdim) {
+Ordered nanmedian(const Operand& x, std::int64_t axis, KeepDim keepdim) {
   return middle("nanmedian", x, axis, keepdim, true);
 }
 Tensor nanmedian(const Operand& x) { return middle_of_all("nanmedian", x, true); }
 
-Tensor mode(const Operand& x, std::int64_t axis, bool keepdim) {
+Tensor mode(const Operand& x, std::int64_t axis, KeepDim keepdim) {
   const Ordering o("mode", x, axis);
   o.need_elements();
   const Tensor line = o.lined();
@@ -164,7 +166,7 @@ Tensor mode(const Operand& x, std::int64_t axis, bool keepdim) {
 
 namespace {
 
-Tensor quantiles(const Operand& x, const std::vector<double>& q, std::int64_t axis, bool keepdim, Between between,
+Tensor quantiles(const Operand& x, const std::vector<double>& q, std::int64_t axis, KeepDim keepdim, Between between,
                  bool single) {
   const Ordering o("quantile", x, axis);
   for (const double part : q) {
@@ -213,10 +215,10 @@ Tensor quantiles(const Operand& x, const std::vector<double>& q, std::int64_t ax
 
 }  // namespace
 
-Tensor quantile(const Operand& x, double q, std::int64_t axis, bool keepdim, Between between) {
+Tensor quantile(const Operand& x, double q, std::int64_t axis, KeepDim keepdim, Between between) {
   return quantiles(x, {q}, axis, keepdim, between, true);
 }
-Tensor quantile(const Operand& x, const std::vector<double>& q, std::int64_t axis, bool keepdim, Between between) {
+Tensor quantile(const Operand& x, const std::vector<double>& q, std::int64_t axis, KeepDim keepdim, Between between) {
   return quantiles(x, q, axis, keepdim, between, false);
 }
 

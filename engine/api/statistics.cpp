@@ -22,8 +22,8 @@ using api::Value;
 namespace {
 
 /// A reduction of x in which NaN counts as `instead`.
-Tensor without_nan(const char* name, Tensor (*plain)(const Operand&, const Axes&, bool), const Operand& x,
-                   const Axes& axes, bool keepdim, double instead) {
+Tensor without_nan(const char* name, Tensor (*plain)(const Operand&, const Axes&, KeepDim), const Operand& x,
+                   const Axes& axes, KeepDim keepdim, double instead) {
   const Call call(name, x);
   Value v(call, call.node(x));
   (void)call.axes(axes, v.shape().size());  // errors name this function
@@ -33,7 +33,7 @@ Tensor without_nan(const char* name, Tensor (*plain)(const Operand&, const Axes&
 }
 
 /// The same, but NaN where no element is a number.
-Tensor extreme_without_nan(const char* name, Op op, const Operand& x, const Axes& axes, bool keepdim) {
+Tensor extreme_without_nan(const char* name, Op op, const Operand& x, const Axes& axes, KeepDim keepdim) {
   const Call call(name, x);
   const Value v(call, call.node(x));
   const Ints list = call.axes(axes, v.shape().size());
@@ -136,20 +136,20 @@ Ints sizes_from(std::size_t first, std::size_t rank) {
 
 }  // namespace
 
-Tensor nansum(const Operand& x, const Axes& axes, bool keepdim) {
+Tensor nansum(const Operand& x, const Axes& axes, KeepDim keepdim) {
   return without_nan("nansum", &sum, x, axes, keepdim, 0);
 }
-Tensor nanprod(const Operand& x, const Axes& axes, bool keepdim) {
+Tensor nanprod(const Operand& x, const Axes& axes, KeepDim keepdim) {
   return without_nan("nanprod", &prod, x, axes, keepdim, 1);
 }
-Tensor nanmax(const Operand& x, const Axes& axes, bool keepdim) {
+Tensor nanmax(const Operand& x, const Axes& axes, KeepDim keepdim) {
   return extreme_without_nan("nanmax", Op::ReduceMax, x, axes, keepdim);
 }
-Tensor nanmin(const Operand& x, const Axes& axes, bool keepdim) {
+Tensor nanmin(const Operand& x, const Axes& axes, KeepDim keepdim) {
   return extreme_without_nan("nanmin", Op::ReduceMin, x, axes, keepdim);
 }
 
-Tensor nanmean(const Operand& x, const Axes& axes, bool keepdim) {
+Tensor nanmean(const Operand& x, const Axes& axes, KeepDim keepdim) {
   return api::composed(
       "nanmean",
       [&](const Value& v) {

@@ -11,12 +11,15 @@ namespace ORIEL_API oriel {
 /// What becomes of the losses of elements: kept; their mean; their sum; their sum divided by the extent of axis 0.
 enum class Reduction { none, mean, sum, batch_mean };
 
-Tensor mse_loss(const Operand& x, const Operand& y, Reduction reduction = Reduction::mean);  ///< (x - y)^2
-Tensor l1_loss(const Operand& x, const Operand& y, Reduction reduction = Reduction::mean);   ///< |x - y|
+[[nodiscard]] Tensor mse_loss(const Operand& x, const Operand& y,
+                              Reduction reduction = Reduction::mean);                                     ///< (x - y)^2
+[[nodiscard]] Tensor l1_loss(const Operand& x, const Operand& y, Reduction reduction = Reduction::mean);  ///< |x - y|
 /// d^2 / (2 beta) where d = |x - y| is below beta, else d - beta / 2. l1_loss for beta 0. ArgumentError for beta < 0.
-Tensor smooth_l1_loss(const Operand& x, const Operand& y, double beta = 1, Reduction reduction = Reduction::mean);
+[[nodiscard]] Tensor smooth_l1_loss(const Operand& x, const Operand& y, double beta = 1,
+                                    Reduction reduction = Reduction::mean);
 /// d^2 / 2 where d = |x - y| is at most delta, else delta * (d - delta / 2). ArgumentError for delta <= 0.
-Tensor huber_loss(const Operand& x, const Operand& y, double delta = 1, Reduction reduction = Reduction::mean);
+[[nodiscard]] Tensor huber_loss(const Operand& x, const Operand& y, double delta = 1,
+                                Reduction reduction = Reduction::mean);
 
 /// How classes count in cross_entropy and nll_loss.
 struct ClassOptions {
@@ -29,21 +32,23 @@ struct ClassOptions {
 /// or (C); target: integers of shape (N, ...) or (). A class outside of [0, C) has the loss and the weight 0; PyTorch
 /// throws for one. Throws DTypeError unless target holds integers, ShapeError if shapes do not fit, ArgumentError for a
 /// label smoothing.
-Tensor nll_loss(const Operand& log_probabilities, const Tensor& target, const ClassOptions& options = {});
+[[nodiscard]] Tensor nll_loss(const Operand& log_probabilities, const Tensor& target, const ClassOptions& options = {});
 /// nll_loss of log_softmax(logits) over the classes, with label smoothing. A target of floats with the shape of logits
 /// holds probabilities: the loss is -sum of weight * target * log_softmax over the classes, its mean is over N.
 ///   cross_entropy(logits, labels, {.label_smoothing = 0.1})
-Tensor cross_entropy(const Operand& logits, const Tensor& target, const ClassOptions& options = {});
+[[nodiscard]] Tensor cross_entropy(const Operand& logits, const Tensor& target, const ClassOptions& options = {});
 
 /// -(y * log(p) + (1 - y) * log(1 - p)), with logarithms of at least -100. p lies in [0, 1]; else NaN.
-Tensor binary_cross_entropy(const Operand& p, const Operand& y, Reduction reduction = Reduction::mean);
+[[nodiscard]] Tensor binary_cross_entropy(const Operand& p, const Operand& y, Reduction reduction = Reduction::mean);
 /// binary_cross_entropy of sigmoid(x), without overflow on the way; `positive_weight` multiplies the first term.
 /// @{
-Tensor binary_cross_entropy_with_logits(const Operand& x, const Operand& y, Reduction reduction = Reduction::mean);
-Tensor binary_cross_entropy_with_logits(const Operand& x, const Operand& y, const Tensor& positive_weight,
-                                        Reduction reduction = Reduction::mean);
+[[nodiscard]] Tensor binary_cross_entropy_with_logits(const Operand& x, const Operand& y,
+                                                      Reduction reduction = Reduction::mean);
+[[nodiscard]] Tensor binary_cross_entropy_with_logits(const Operand& x, const Operand& y, const Tensor& positive_weight,
+                                                      Reduction reduction = Reduction::mean);
 /// @}
 /// y * (log(y) - x), 0 where y is 0; with `log_target` y holds logarithms: exp(y) * (y - x).
-Tensor kl_div(const Operand& x, const Operand& y, bool log_target = false, Reduction reduction = Reduction::mean);
+[[nodiscard]] Tensor kl_div(const Operand& x, const Operand& y, bool log_target = false,
+                            Reduction reduction = Reduction::mean);
 
 }  // namespace oriel

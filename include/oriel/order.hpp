@@ -21,22 +21,22 @@ struct Ordered {
 /// The k largest (smallest) elements along an axis, in order; the axis has extent k. Throws ArgumentError unless k is
 /// in [0, extent].
 ///   topk(Tensor::of<int>({3, 1, 4, 1, 5}), 2).values;  // {5, 4}
-Ordered topk(const Operand& x, std::int64_t k, std::int64_t axis = -1, bool largest = true);
+[[nodiscard]] Ordered topk(const Operand& x, std::int64_t k, std::int64_t axis = -1, bool largest = true);
 /// The k-th smallest element along an axis, counted from 1. Throws ArgumentError unless k is in [1, extent].
-Ordered kthvalue(const Operand& x, std::int64_t k, std::int64_t axis = -1, bool keepdim = false);
+[[nodiscard]] Ordered kthvalue(const Operand& x, std::int64_t k, std::int64_t axis = -1, KeepDim keepdim = false);
 /// The element in the middle of the sorted axis, the lower one of two (numpy.median takes their mean, as quantile does
 /// for 0.5). A NaN if there is one. Throws ShapeError for an axis without elements.
-Ordered median(const Operand& x, std::int64_t axis, bool keepdim = false);
+[[nodiscard]] Ordered median(const Operand& x, std::int64_t axis, KeepDim keepdim = false);
 /// The median of all elements; NaN over none.
-Tensor median(const Operand& x);
+[[nodiscard]] Tensor median(const Operand& x);
 /// The same of the elements that are not NaN; NaN if all are.
 /// @{
-Ordered nanmedian(const Operand& x, std::int64_t axis, bool keepdim = false);
-Tensor nanmedian(const Operand& x);
+[[nodiscard]] Ordered nanmedian(const Operand& x, std::int64_t axis, KeepDim keepdim = false);
+[[nodiscard]] Tensor nanmedian(const Operand& x);
 /// @}
 /// The most frequent element along an axis, the smallest of several. NaN count as equal to each other. Throws
 /// ShapeError for an axis without elements.
-Tensor mode(const Operand& x, std::int64_t axis = -1, bool keepdim = false);
+[[nodiscard]] Tensor mode(const Operand& x, std::int64_t axis = -1, KeepDim keepdim = false);
 
 /// What quantile() takes between two elements: a mean weighted by distance; the smaller; the larger; the nearest, of
 /// two as near the one with the even position; the mean.
@@ -44,23 +44,24 @@ enum class Between { linear, lower, higher, nearest, midpoint };
 /// The element at the position q * (extent - 1) of the sorted axis, in floats; NaN if there is one. Throws
 /// ArgumentError unless q is in [0, 1], ShapeError for an axis without elements.
 ///   quantile(x, 0.5, -1)
-Tensor quantile(const Operand& x, double q, std::int64_t axis, bool keepdim = false, Between between = Between::linear);
+[[nodiscard]] Tensor quantile(const Operand& x, double q, std::int64_t axis, KeepDim keepdim = false,
+                              Between between = Between::linear);
 /// Several quantiles, along a new first axis.
-Tensor quantile(const Operand& x, const std::vector<double>& q, std::int64_t axis, bool keepdim = false,
-                Between between = Between::linear);
+[[nodiscard]] Tensor quantile(const Operand& x, const std::vector<double>& q, std::int64_t axis,
+                              KeepDim keepdim = false, Between between = Between::linear);
 
 /// The position in `sorted` at which each element of `values` would be put in to keep the order, as int64: in front of
 /// equal elements, or behind them if `right`. `sorted` is a vector, or has the axes of `values` and is searched along
 /// the last one. Nothing checks that it is sorted. A NaN goes to the end. Costs log2(extent) reads for each value; a
 /// captured function makes an entry for each extent of `sorted`. Throws ShapeError if the shapes do not fit.
 ///   searchsorted(Tensor::of<int>({1, 3, 5}), Tensor::of<int>({3, 4}));  // {1, 2}
-Tensor searchsorted(const Tensor& sorted, const Operand& values, bool right = false);
+[[nodiscard]] Tensor searchsorted(const Tensor& sorted, const Operand& values, bool right = false);
 /// searchsorted of a vector of boundaries.
-Tensor bucketize(const Operand& x, const Tensor& boundaries, bool right = false);
+[[nodiscard]] Tensor bucketize(const Operand& x, const Tensor& boundaries, bool right = false);
 /// True where an element of x is one of `elements`, as bool of the shape of x. NaN equals nothing.
-Tensor isin(const Operand& x, const Tensor& elements);
+[[nodiscard]] Tensor isin(const Operand& x, const Tensor& elements);
 /// The value at each x of the line through the points (xp, fp), in floats; beyond the ends fp of the end
 /// (numpy.interp). xp is sorted. Throws ShapeError unless xp and fp are vectors as long, with elements.
-Tensor interp(const Operand& x, const Tensor& xp, const Tensor& fp);
+[[nodiscard]] Tensor interp(const Operand& x, const Tensor& xp, const Tensor& fp);
 
 }  // namespace oriel

@@ -20,38 +20,40 @@ namespace ORIEL_API oriel {
 ///   einsum("bhqd,bhkd->bhqk", {q, k});  // scores of attention
 ///   einsum("ii", {x});                  // the trace
 /// @{
-Tensor einsum(std::string_view equation, std::span<const Tensor> operands, Site site = Site::here());
-Tensor einsum(std::string_view equation, std::initializer_list<Tensor> operands, Site site = Site::here());
+[[nodiscard]] Tensor einsum(std::string_view equation, std::span<const Tensor> operands, Site site = Site::here());
+[[nodiscard]] Tensor einsum(std::string_view equation, std::initializer_list<Tensor> operands,
+                            Site site = Site::here());
 /// @}
 
 /// The sum of products over the last `count` axes of a and the first `count` of b.
 ///   tensordot(a, b, 1)  // of matrices: matmul
-Tensor tensordot(const Operand& a, const Operand& b, std::int64_t count = 2);
+[[nodiscard]] Tensor tensordot(const Operand& a, const Operand& b, std::int64_t count = 2);
 /// The sum of products over pairs of axes. The result has the other axes of a, then those of b.
 ///   tensordot(a, b, {1}, {0})
-Tensor tensordot(const Operand& a, const Operand& b, const Ints& axes_a, const Ints& axes_b);
+[[nodiscard]] Tensor tensordot(const Operand& a, const Operand& b, const Ints& axes_a, const Ints& axes_b);
 
-Tensor bmm(const Operand& a, const Operand& b);    ///< (n, i, k) x (n, k, j) -> (n, i, j), without broadcasting
-Tensor mv(const Operand& a, const Operand& x);     ///< (i, k) x (k) -> (i)
-Tensor dot(const Operand& x, const Operand& y);    ///< (k) x (k) -> ()
-Tensor vdot(const Operand& x, const Operand& y);   ///< dot; they differ for complex numbers only
-Tensor outer(const Operand& x, const Operand& y);  ///< (i) x (j) -> (i, j)
+[[nodiscard]] Tensor bmm(const Operand& a,
+                         const Operand& b);  ///< (n, i, k) x (n, k, j) -> (n, i, j), without broadcasting
+[[nodiscard]] Tensor mv(const Operand& a, const Operand& x);     ///< (i, k) x (k) -> (i)
+[[nodiscard]] Tensor dot(const Operand& x, const Operand& y);    ///< (k) x (k) -> ()
+[[nodiscard]] Tensor vdot(const Operand& x, const Operand& y);   ///< dot; they differ for complex numbers only
+[[nodiscard]] Tensor outer(const Operand& x, const Operand& y);  ///< (i) x (j) -> (i, j)
 /// The sums of products over the last axes of both: (.., k) x (--, k) -> (.., --). A tensor without axes multiplies.
-Tensor inner(const Operand& a, const Operand& b);
+[[nodiscard]] Tensor inner(const Operand& a, const Operand& b);
 /// The vector product along an axis of extent 3; other axes broadcast. DTypeError for bool.
 ///   cross(Tensor::of<int>({1, 0, 0}), Tensor::of<int>({0, 1, 0}));  // {0, 0, 1}
-Tensor cross(const Operand& a, const Operand& b, std::int64_t axis = -1);
+[[nodiscard]] Tensor cross(const Operand& a, const Operand& b, std::int64_t axis = -1);
 /// beta * c + alpha * matmul(a, b) of matrices, where c broadcasts. With beta 0 c is not read. Of integers, both
 /// factors are whole numbers (else ArgumentError).
-Tensor addmm(const Operand& c, const Operand& a, const Operand& b, double beta = 1, double alpha = 1);
+[[nodiscard]] Tensor addmm(const Operand& c, const Operand& a, const Operand& b, double beta = 1, double alpha = 1);
 /// x times the transpose of w, (.., k) x (j, k) -> (.., j), and one number of `bias` added for each j. w may be a
 /// vector.
 /// @{
-Tensor linear(const Operand& x, const Operand& w);
-Tensor linear(const Operand& x, const Operand& w, const Tensor& bias);
+[[nodiscard]] Tensor linear(const Operand& x, const Operand& w);
+[[nodiscard]] Tensor linear(const Operand& x, const Operand& w, const Tensor& bias);
 /// @}
 /// Kronecker's product: each element of a times all of b. Missing axes in front count as 1.
 ///   kron(eye(2), b)  // b twice along the diagonal
-Tensor kron(const Operand& a, const Operand& b);
+[[nodiscard]] Tensor kron(const Operand& a, const Operand& b);
 
 }  // namespace oriel

@@ -10,23 +10,26 @@ namespace ORIEL_API oriel {
 
 // ---- Reductions of the elements that are not NaN. Of integers and bool they are sum, prod, mean, max and min.
 
-Tensor nansum(const Operand& x, const Axes& axes = {}, bool keepdim = false);   ///< 0 if all elements are NaN
-Tensor nanprod(const Operand& x, const Axes& axes = {}, bool keepdim = false);  ///< 1 if all are NaN (numpy.nanprod)
-Tensor nanmean(const Operand& x, const Axes& axes = {}, bool keepdim = false);  ///< NaN if all elements are NaN
+[[nodiscard]] Tensor nansum(const Operand& x, const Axes& axes = {},
+                            KeepDim keepdim = false);  ///< 0 if all elements are NaN
+[[nodiscard]] Tensor nanprod(const Operand& x, const Axes& axes = {},
+                             KeepDim keepdim = false);  ///< 1 if all are NaN (numpy.nanprod)
+[[nodiscard]] Tensor nanmean(const Operand& x, const Axes& axes = {},
+                             KeepDim keepdim = false);  ///< NaN if all elements are NaN
 /// The largest (smallest) element that is not NaN; NaN if all are (numpy.nanmax, numpy.nanmin). Over no elements as max
 /// and min.
 /// @{
-Tensor nanmax(const Operand& x, const Axes& axes = {}, bool keepdim = false);
-Tensor nanmin(const Operand& x, const Axes& axes = {}, bool keepdim = false);
+[[nodiscard]] Tensor nanmax(const Operand& x, const Axes& axes = {}, KeepDim keepdim = false);
+[[nodiscard]] Tensor nanmin(const Operand& x, const Axes& axes = {}, KeepDim keepdim = false);
 /// @}
 
 /// The covariances of variables, which are the rows of a matrix; a column is an observation. In floats, of shape (rows,
 /// rows); of a vector or one row, its variance without axes. The sums of products are divided by max(observations -
 /// correction, 0). Throws ShapeError for more than two axes.
-Tensor cov(const Operand& x, std::int64_t correction = 1);
+[[nodiscard]] Tensor cov(const Operand& x, std::int64_t correction = 1);
 /// Pearson's correlations of the rows of a matrix: cov(x)[i, j] / sqrt(cov(x)[i, i] * cov(x)[j, j]), clamped to [-1,
 /// 1]. NaN for a row without variance. Of a vector or one row 1 without axes, or NaN.
-Tensor corrcoef(const Operand& x);
+[[nodiscard]] Tensor corrcoef(const Operand& x);
 
 // ---- Normalisations, in floats, of shape (N, C, ...): batches, channels, sizes. The result is multiplied by `weight`
 // and `bias` is added, one number of each for a channel.
@@ -41,19 +44,20 @@ struct NormOptions {
 /// (x - mean) / sqrt(variance + eps), with one mean and one variance for each channel: what a network does after
 /// training. Throws ShapeError unless each list has one number for each channel.
 ///   batch_norm(x, mean, variance, {.weight = &w, .bias = &b})
-Tensor batch_norm(const Operand& x, const Tensor& mean, const Tensor& variance, const NormOptions& options = {});
+[[nodiscard]] Tensor batch_norm(const Operand& x, const Tensor& mean, const Tensor& variance,
+                                const NormOptions& options = {});
 /// The same with the mean and the variance (correction 0) of this batch, over all axes but the channels. Writes the
 /// running statistics: running = (1 - momentum) * running + momentum * batch, with the variance of correction 1.
-Tensor batch_norm_training(const Operand& x, Tensor& running_mean, Tensor& running_variance,
-                           const NormOptions& options = {}, double momentum = 0.1);
+[[nodiscard]] Tensor batch_norm_training(const Operand& x, Tensor& running_mean, Tensor& running_variance,
+                                         const NormOptions& options = {}, double momentum = 0.1);
 /// Normalises each channel of each batch by its own mean and variance.
-Tensor instance_norm(const Operand& x, const NormOptions& options = {});
+[[nodiscard]] Tensor instance_norm(const Operand& x, const NormOptions& options = {});
 /// Normalises each of `groups` groups of channels of each batch by its own mean and variance. Throws ArgumentError
 /// unless groups divides the channels.
-Tensor group_norm(const Operand& x, std::int64_t groups, const NormOptions& options = {});
+[[nodiscard]] Tensor group_norm(const Operand& x, std::int64_t groups, const NormOptions& options = {});
 /// x / sqrt(mean(x^2) + eps) over `axes`, times `weight`, which broadcasts; a bias is added too. In PyTorch the default
 /// eps is that of the dtype.
-Tensor rms_norm(const Operand& x, const Axes& axes = -1, const NormOptions& options = {});
+[[nodiscard]] Tensor rms_norm(const Operand& x, const Axes& axes = -1, const NormOptions& options = {});
 
 /// What scores of attention are masked by, and how they are scaled.
 struct AttentionOptions {
@@ -66,7 +70,7 @@ struct AttentionOptions {
 /// (grouped-query attention). A query that sees no key gives NaN. Runs as one kernel on the CPU if nothing else reads
 /// the scores. Throws ShapeError if shapes do not fit.
 ///   scaled_dot_product_attention(q, k, v, {.causal = true})
-Tensor scaled_dot_product_attention(const Operand& q, const Operand& k, const Operand& v,
-                                    const AttentionOptions& options = {});
+[[nodiscard]] Tensor scaled_dot_product_attention(const Operand& q, const Operand& k, const Operand& v,
+                                                  const AttentionOptions& options = {});
 
 }  // namespace oriel

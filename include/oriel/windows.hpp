@@ -29,23 +29,23 @@ struct ConvOptions {
 /// number for each channel of the result.
 ///   conv2d(x, w, {.padding = {1}})
 /// @{
-Tensor conv1d(const Operand& x, const Operand& w, const ConvOptions& options = {});
-Tensor conv2d(const Operand& x, const Operand& w, const ConvOptions& options = {});
-Tensor conv3d(const Operand& x, const Operand& w, const ConvOptions& options = {});
-Tensor conv1d(const Operand& x, const Operand& w, const Tensor& bias, const ConvOptions& options = {});
-Tensor conv2d(const Operand& x, const Operand& w, const Tensor& bias, const ConvOptions& options = {});
-Tensor conv3d(const Operand& x, const Operand& w, const Tensor& bias, const ConvOptions& options = {});
+[[nodiscard]] Tensor conv1d(const Operand& x, const Operand& w, const ConvOptions& options = {});
+[[nodiscard]] Tensor conv2d(const Operand& x, const Operand& w, const ConvOptions& options = {});
+[[nodiscard]] Tensor conv3d(const Operand& x, const Operand& w, const ConvOptions& options = {});
+[[nodiscard]] Tensor conv1d(const Operand& x, const Operand& w, const Tensor& bias, const ConvOptions& options = {});
+[[nodiscard]] Tensor conv2d(const Operand& x, const Operand& w, const Tensor& bias, const ConvOptions& options = {});
+[[nodiscard]] Tensor conv3d(const Operand& x, const Operand& w, const Tensor& bias, const ConvOptions& options = {});
 /// @}
 /// The transpose of the convolution as a matrix: x: (N, C, sizes), w: (C, O / groups, window sizes); the result is (N,
 /// O, sizes'), where size' is (size - 1) * stride - 2 padding + dilation * (window - 1) + output_padding + 1. Computed
 /// as a convolution of x with stride - 1 zeros between its elements, which multiplies these zeros too.
 /// @{
-Tensor conv_transpose1d(const Operand& x, const Operand& w, const ConvOptions& options = {},
-                        const Ints& output_padding = {0});
-Tensor conv_transpose2d(const Operand& x, const Operand& w, const ConvOptions& options = {},
-                        const Ints& output_padding = {0});
-Tensor conv_transpose3d(const Operand& x, const Operand& w, const ConvOptions& options = {},
-                        const Ints& output_padding = {0});
+[[nodiscard]] Tensor conv_transpose1d(const Operand& x, const Operand& w, const ConvOptions& options = {},
+                                      const Ints& output_padding = {0});
+[[nodiscard]] Tensor conv_transpose2d(const Operand& x, const Operand& w, const ConvOptions& options = {},
+                                      const Ints& output_padding = {0});
+[[nodiscard]] Tensor conv_transpose3d(const Operand& x, const Operand& w, const ConvOptions& options = {},
+                                      const Ints& output_padding = {0});
 /// @}
 
 /// How pooling moves over its input.
@@ -60,30 +60,30 @@ struct PoolOptions {
 /// The largest element of each window, in the dtype of x. A NaN wins. Padding is never chosen.
 ///   max_pool2d(x, {2})
 /// @{
-Tensor max_pool1d(const Operand& x, const Ints& window, const PoolOptions& options = {});
-Tensor max_pool2d(const Operand& x, const Ints& window, const PoolOptions& options = {});
-Tensor max_pool3d(const Operand& x, const Ints& window, const PoolOptions& options = {});
+[[nodiscard]] Tensor max_pool1d(const Operand& x, const Ints& window, const PoolOptions& options = {});
+[[nodiscard]] Tensor max_pool2d(const Operand& x, const Ints& window, const PoolOptions& options = {});
+[[nodiscard]] Tensor max_pool3d(const Operand& x, const Ints& window, const PoolOptions& options = {});
 /// @}
 /// The mean of each window, in floats.
 /// @{
-Tensor avg_pool1d(const Operand& x, const Ints& window, const PoolOptions& options = {});
-Tensor avg_pool2d(const Operand& x, const Ints& window, const PoolOptions& options = {});
-Tensor avg_pool3d(const Operand& x, const Ints& window, const PoolOptions& options = {});
+[[nodiscard]] Tensor avg_pool1d(const Operand& x, const Ints& window, const PoolOptions& options = {});
+[[nodiscard]] Tensor avg_pool2d(const Operand& x, const Ints& window, const PoolOptions& options = {});
+[[nodiscard]] Tensor avg_pool3d(const Operand& x, const Ints& window, const PoolOptions& options = {});
 /// @}
 /// Mean or maximum over windows that give results of these sizes: window i of `size` reaches from i * n / size, rounded
 /// down, to (i + 1) * n / size, rounded up. A size of -1 keeps that of x.
 /// @{
-Tensor adaptive_avg_pool1d(const Operand& x, const Ints& sizes);
-Tensor adaptive_avg_pool2d(const Operand& x, const Ints& sizes);
-Tensor adaptive_avg_pool3d(const Operand& x, const Ints& sizes);
-Tensor adaptive_max_pool1d(const Operand& x, const Ints& sizes);
-Tensor adaptive_max_pool2d(const Operand& x, const Ints& sizes);
-Tensor adaptive_max_pool3d(const Operand& x, const Ints& sizes);
+[[nodiscard]] Tensor adaptive_avg_pool1d(const Operand& x, const Ints& sizes);
+[[nodiscard]] Tensor adaptive_avg_pool2d(const Operand& x, const Ints& sizes);
+[[nodiscard]] Tensor adaptive_avg_pool3d(const Operand& x, const Ints& sizes);
+[[nodiscard]] Tensor adaptive_max_pool1d(const Operand& x, const Ints& sizes);
+[[nodiscard]] Tensor adaptive_max_pool2d(const Operand& x, const Ints& sizes);
+[[nodiscard]] Tensor adaptive_max_pool3d(const Operand& x, const Ints& sizes);
 /// @}
 
 /// The windows of images as columns (im2col, torch.nn.functional.unfold): (N, C, H, W) gives (N, C * windows elements,
 /// number of windows). Elements of a column are in the order channel, row, column of the window.
-Tensor im2col(const Operand& x, const Ints& window, const ConvOptions& options = {});
+[[nodiscard]] Tensor im2col(const Operand& x, const Ints& window, const ConvOptions& options = {});
 
 /// What pad() puts around a tensor: zeros; its elements mirrored at the first and last one, which are not repeated; its
 /// first and last element; its elements from the other end.
@@ -92,7 +92,7 @@ enum class PadMode { constant, reflect, replicate, circular };
 /// for each axis of x, in their order. Throws ShapeError if an axis is too short: reflect needs more elements than it
 /// adds at one end, circular as many, replicate one.
 ///   pad(Tensor::of<int>({1, 2, 3}), {{2, 1}}, PadMode::reflect);  // {3, 2, 1, 2, 3, 2}
-Tensor pad(const Operand& x, const Ranges& before_after, PadMode mode);
+[[nodiscard]] Tensor pad(const Operand& x, const Ranges& before_after, PadMode mode);
 
 /// How interpolate() reads between elements: the nearest one below; a mean of 2, 4 or 8 neighbours weighted by
 /// distance; cubic convolution with a = -0.75 over 4 neighbours along each axis; the mean over the area of a result.
@@ -103,15 +103,15 @@ enum class Interpolation { nearest, linear, cubic, area };
 /// last element. nearest computes its positions in integers, i * n / size rounded down, where PyTorch rounds n / size
 /// first.
 ///   interpolate(x, {2 * h, 2 * w}, Interpolation::linear)  // of (N, C, h, w)
-Tensor interpolate(const Operand& x, const Ints& sizes, Interpolation mode = Interpolation::nearest,
-                   bool align_corners = false);
+[[nodiscard]] Tensor interpolate(const Operand& x, const Ints& sizes, Interpolation mode = Interpolation::nearest,
+                                 bool align_corners = false);
 
 /// Images (N, C, H, W) read at the points of `grid`, (N, H', W', 2) with x and y from -1 to 1, in floats, as (N, C, H',
 /// W'). -1 and 1 are the corners of the images; with `align_corners` the centres of the corner pixels. `mode` is
 /// nearest (ties to even) or linear, else ArgumentError. Outside of the images there are zeros, or with `border` the
 /// nearest pixel. Throws ShapeError if the shapes do not fit.
-Tensor grid_sample(const Operand& x, const Tensor& grid, Interpolation mode = Interpolation::linear,
-                   bool align_corners = false, bool border = false);
+[[nodiscard]] Tensor grid_sample(const Operand& x, const Tensor& grid, Interpolation mode = Interpolation::linear,
+                                 bool align_corners = false, bool border = false);
 
 /// Which results of a convolution of vectors are wanted: all; as many as the longer one has; those where both overlap
 /// completely.
@@ -119,8 +119,8 @@ enum class Overlap { full, same, valid };
 /// The convolution of two vectors, sum over k of a[k] * b[i - k], in the promoted dtype (numpy.convolve). Throws
 /// ShapeError unless both are vectors with elements.
 ///   convolve(Tensor::of<float>({1, 2, 3}), Tensor::of<float>({1, 1}));  // {1, 3, 5, 3}
-Tensor convolve(const Operand& a, const Operand& b, Overlap overlap = Overlap::full);
+[[nodiscard]] Tensor convolve(const Operand& a, const Operand& b, Overlap overlap = Overlap::full);
 /// The correlation of two vectors, sum over k of a[i + k] * b[k] (numpy.correlate). As convolve.
-Tensor correlate(const Operand& a, const Operand& b, Overlap overlap = Overlap::valid);
+[[nodiscard]] Tensor correlate(const Operand& a, const Operand& b, Overlap overlap = Overlap::valid);
 
 }  // namespace oriel

@@ -119,7 +119,7 @@ step_debian_use() {
     consumer "$root" 'cmake -B b; cmake --build b; b/consumer'
     inside "$root" apt-get -q purge -y oriel liboriel-dev liboriel0
     inside "$root" sh -c 'find / -xdev -path /scratch -prune -o -path /src -prune -o -path /var/log -prune -o -path /ccache -prune -o -name "*oriel*" -print' |
-        grep -v -e '^/root/.cache/oriel$' -e '^/var/cache/apt/' >"$work/left" || true
+        grep -v -e '^/root/.cache/oriel$' -e '^/var/cache/\(apt\|man\)/' >"$work/left" || true
     inside "$root" $files | sort | comm -13 "$work/before" - | grep -v '^/root/.cache' >>"$work/left" || true
     cat "$work/left"
     [ ! -s "$work/left" ]
@@ -148,11 +148,12 @@ step_full_disk() {
     local root=$work/full_disk/root
     mkdir "$root/small"
     mount -t tmpfs -o size=128k tmpfs "$root/small"
-    setup="meson setup /small/build /src $quick"
+    setup="/src/scripts/configure /small/build $quick"
     if inside "$root" $setup; then echo "this was to fail"; return 1; fi
     mount -o remount,size=60m "$root/small"
     inside "$root" $setup
-    # The precompiled header alone is larger.
+    # Room for no object.
+    mount -o remount,size=$(($(du -sk "$root/small" | cut -f1) + 256))k "$root/small"
     if inside "$root" ninja -C /small/build engine/view/liboriel_view.a; then echo "this was to fail"; return 1; fi
     mount -o remount,size=1g "$root/small"
     # An interruption leaves no half-made file either.

@@ -111,12 +111,12 @@ struct Wide {
   for (int k = 0; k < rank; ++k) {
     if (list[k].value == 0) return {yes, true};
   }
-  Wide stride = 1;
+  Size stride{1, true};  // one that does not fit an Int is nobody's
   for (; left > 0; --left) {
     int k = 0;
-    while (k < rank && (list[k].value < 2 || list[rank + k].value != stride)) ++k;
+    while (k < rank && (list[k].value < 2 || !stride.known || list[rank + k].value != stride.value)) ++k;
     if (k == rank) return {1 - yes, true};
-    stride *= list[k].value;
+    stride = narrowed(times(stride.value, list[k].value), stride.known);
   }
   return {yes, true};
 }

@@ -191,10 +191,7 @@ Tensor chosen(const Tensor& a, const Tensor& b, std::uint32_t which, std::uint32
   if (a.rank() == 0) return a + sum(masked_select(b, b > 0.25)) / 8;
   const auto axis = static_cast<std::int64_t>(axis_of(a, dice));
   const SymInt n = a.size(axis);
-  switch (which % 10) {
-    case 8:
-    case 9:
-      return a + of_second_stage(b, dice, which) / 16;
+  switch (which % 12) {
     case 0:
       return take(a, Tensor::of<std::int64_t>({0, 2, -1}), axis);
     case 1:
@@ -219,8 +216,11 @@ Tensor chosen(const Tensor& a, const Tensor& b, std::uint32_t which, std::uint32
       return a - sum(unique(b)) / 16;
     case 7:
       return put_add(a, Tensor::of<std::int64_t>({0, 2, 0, -1}), 0.5, axis);
-    case 8:
+    case 10:
       return masked_fill(put(a, arange(n) * 3 % 5, a / 2, axis), a > 0.75, 0.25);
+    case 8:
+    case 9:
+      return a + of_second_stage(b, dice, which) / 16;
     default:
       return gather(a, argsort(a, axis), axis);
   }

@@ -11,7 +11,7 @@ using oriel::test::numbers;
 
 namespace {
 
-auto linear = [](Tensor x, Tensor w) { return matmul(x, w.permute({1, 0})); };
+auto layer = [](Tensor x, Tensor w) { return matmul(x, w.permute({1, 0})); };
 
 Tensor weight(std::int64_t rows, std::int64_t columns, float scale = 1) {
   std::int64_t k = 0;
@@ -28,11 +28,11 @@ bool same_bits(const Tensor& a, const Tensor& b) {
 }  // namespace
 
 TEST_CASE("a weight is packed at its second call, and kept") {
-  const auto f = function(linear);
+  const auto f = function(layer);
   const Tensor w = weight(96, 200);
   for (int call = 0; call < 4; ++call) {
     const Tensor x = weight(24, 200, static_cast<float>(call + 1));
-    CHECK(same_bits(f(x, w), linear(x, w)));
+    CHECK(same_bits(f(x, w), layer(x, w)));
     const FunctionEntry e = f.entries()[0];
     CHECK(e.packed == (call == 0 ? 0 : 1));
     CHECK(e.packed_bytes >= (call == 0 ? 0 : 96 * 200 * 4));
@@ -41,48 +41,48 @@ TEST_CASE("a weight is packed at its second call, and kept") {
 }
 
 TEST_CASE("kept panels follow writes to the weight") {
-  const auto f = function(linear);
+  const auto f = function(layer);
   Tensor w = weight(96, 200);
   const Tensor x = weight(24, 200);
   for (int call = 0; call < 3; ++call) static_cast<void>(f(x, w).to_vector<float>());
   CHECK(f.entries()[0].packed == 1);
   w.assign(w * 2.0F);
-  CHECK(same_bits(f(x, w), linear(x, w)));
+  CHECK(same_bits(f(x, w), layer(x, w)));
   CHECK(f.entries()[0].packed == 0);
   w.select(0, 5).assign(1.0F);
-  for (int call = 0; call < 3; ++call) CHECK(same_bits(f(x, w), linear(x, w)));
+  for (int call = 0; call < 3; ++call) CHECK(same_bits(f(x, w), layer(x, w)));
   CHECK(f.entries()[0].packed == 1);
 }
 
 TEST_CASE("weights that change with each call are not kept") {
-  const auto f = function(linear);
+  const auto f = function(layer);
   const Tensor x = weight(24, 200);
   for (int call = 0; call < 40; ++call) {
     const Tensor w = weight(96, 200, static_cast<float>(call));
-    CHECK(same_bits(f(x, w), linear(x, w)));
+    CHECK(same_bits(f(x, w), layer(x, w)));
   }
   CHECK(f.entries()[0].packed == 0);
 }
 
 TEST_CASE("several models share an entry, and each keeps its weights") {
-  const auto f = function(linear);
+  const auto f = function(layer);
   const Tensor a = weight(96, 200), b = weight(96, 200, -3);
   for (int call = 0; call < 4; ++call) {
     const Tensor x = weight(24, 200, static_cast<float>(call + 1));
-    CHECK(same_bits(f(x, a), linear(x, a)));
-    CHECK(same_bits(f(x, b), linear(x, b)));
+    CHECK(same_bits(f(x, a), layer(x, a)));
+    CHECK(same_bits(f(x, b), layer(x, b)));
   }
   CHECK(f.counts().traces == 1);
   CHECK(f.entries()[0].packed == 2);
 }
 
 TEST_CASE("sizes of a batch share the panels of a weight") {
-  const auto f = function(linear, {.dynamic = Dynamic::yes});
+  const auto f = function(layer, {.dynamic = Dynamic::yes});
   const Tensor w = weight(96, 200);
   for (const std::int64_t rows : {24, 30, 17, 300, 1000, 24}) {
     CAPTURE(rows);
     const Tensor x = weight(rows, 200);
-    CHECK(same_bits(f(x, w), linear(x, w)));
+    CHECK(same_bits(f(x, w), layer(x, w)));
     if (rows != 24) CHECK(f.entries()[0].packed == 1);
   }
 }
@@ -107,11 +107,11 @@ TEST_CASE("few rows, weights with an uneven number of columns, batches, views") 
       CAPTURE(rows);
       CAPTURE(columns);
       const auto f = function(rows_of_memory);
-      const auto g = function(linear);
+      const auto g = function(layer);
       const Tensor x = weight(rows, 130), w = weight(130, columns), v = weight(columns, 130);
       for (int call = 0; call < 3; ++call) {
         CHECK(same_bits(f(x, w), rows_of_memory(x, w)));
-        CHECK(same_bits(g(x, v), linear(x, v)));
+        CHECK(same_bits(g(x, v), layer(x, v)));
       }
     }
   }
@@ -122,11 +122,11 @@ TEST_CASE("few rows, weights with an uneven number of columns, batches, views") 
   CHECK(f.entries()[0].packed == 1);
   // Two parts of one memory.
   const Tensor both = weight(192, 200);
-  const auto g = function(linear);
+  const auto g = function(layer);
   for (int call = 0; call < 3; ++call) {
     for (const std::int64_t first : {0, 96}) {
       const Tensor part = both.shrink({{first, first + 96}, {0, 200}});
-      CHECK(same_bits(g(weight(24, 200), part), linear(weight(24, 200), part)));
+      CHECK(same_bits(g(weight(24, 200), part), layer(weight(24, 200), part)));
     }
   }
 }
@@ -134,10 +134,10 @@ TEST_CASE("few rows, weights with an uneven number of columns, batches, views") 
 TEST_CASE("memory() counts kept panels, which go with the function") {
   const Tensor w = weight(512, 512);
   const Tensor x = weight(32, 512);
-  static_cast<void>(linear(x, w).to_vector<float>());
+  static_cast<void>(layer(x, w).to_vector<float>());
   const std::size_t before = memory().live;
   {
-    const auto f = function(linear);
+    const auto f = function(layer);
     for (int call = 0; call < 3; ++call) static_cast<void>(f(x, w).to_vector<float>());
     CHECK(f.entries()[0].packed == 1);
     CHECK(memory().live >= before + 512 * 512 * 4);
@@ -146,11 +146,11 @@ TEST_CASE("memory() counts kept panels, which go with the function") {
 }
 
 TEST_CASE("panels of a freed weight are not taken for those of another one") {
-  const auto f = function(linear);
+  const auto f = function(layer);
   const Tensor x = weight(24, 200);
   for (int k = 0; k < 20; ++k) {
     const Tensor w = weight(96, 200, static_cast<float>(k + 1));  // often where the last one was
-    for (int call = 0; call < 3; ++call) CHECK(same_bits(f(x, w), linear(x, w)));
+    for (int call = 0; call < 3; ++call) CHECK(same_bits(f(x, w), layer(x, w)));
     CHECK(f.entries()[0].packed == 1);
   }
 }

@@ -26,7 +26,7 @@ Reduction reduction_of(const A& a) {
 
 RecordedFunctions statistics_functions() {
   RecordedFunctions f;
-  const auto reduce = [&](const char* name, Tensor (*g)(const Operand&, const Axes&, bool)) {
+  const auto reduce = [&](const char* name, Tensor (*g)(const Operand&, const Axes&, KeepDim)) {
     f[name] = [g](const A& a) { return Results{g(a[0], axes_of(a), a.flag("keepdim"))}; };
   };
   reduce("nansum", nansum);

@@ -46,7 +46,10 @@ class Unroller {
   LoopProgram run() {
     out_.stages.assign(1, Stage{});
     for (const Stage& stage : from_.stages) {
-      if (&stage == &looped_) unroll();
+      if (&stage == &looped_)
+        unroll();
+      else
+        append(stage.body);  // of one point
       append(stage.outer);
     }
     out_.form = Elementwise{};
@@ -178,6 +181,8 @@ std::optional<LoopProgram> unrolled(const LoopProgram& program) {
   const auto* reduction = std::get_if<PlainReduction>(&program.form);
   if (reduction == nullptr || parts_of(program) > 1 || program.running) return std::nullopt;
   const Stage& stage = program.stages[reduction->stage];
+  for (const Stage& other : program.stages)
+    if (!other.columns.empty() || (&other != &stage && !other.inner.empty())) return std::nullopt;
   const std::int64_t terms = product(stage.inner);
   if (terms < 2 || terms > kMostUnrolled || stage.reductions.empty()) return std::nullopt;
   if (stage.body.size() * static_cast<std::size_t>(terms) > kMostInstructions) return std::nullopt;

@@ -160,3 +160,12 @@ TEST_CASE("a tensor without axes takes axis 0 or -1 in every reduction, as in Py
   CHECK_THROWS_AS(softmax(x, -2), ShapeError);
   CHECK_THROWS_AS(sum(x, {0, -1}), ShapeError);
 }
+
+TEST_CASE("a short sum that one kernel joins with what converts it") {
+  for (const std::int64_t n : {20, 40, 100}) {
+    const Tensor x = (arange(n) * 7 % 11 + 1).to(DType::int32).realize();
+    const Tensor pairs = x.reshape({n, 1}).expand({-1, 2}).unsqueeze(0).unfold(1, 1, 1).unfold(2, 2, 1);
+    const Tensor y = sum(pairs * Tensor::of<int>({{3, -4}}), {3, 4}).to(DType::int32);
+    CHECK(y.reshape({n}).to_vector<int>() == (-x).to_vector<int>());
+  }
+}

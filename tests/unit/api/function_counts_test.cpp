@@ -103,55 +103,66 @@ Tensor positive(const Tensor& x) { return masked_select(x, x > 0); }
 Tensor rows(const Tensor& x) { return take(x, nonzero(x > 0), 0).expand({-1, 3}) + arange(3); }
 
 // A line for each operation on one axis of a count: with the operand m.
-#define ORIEL_ON_COUNTS(each)                                                                                          \
-  each("concat", concat({m, m}, 0)) each("concat with others", concat({ones({2}), m, m * 2}, 0)) each(                 \
-      "stack", stack({m, m * 2}, 1)) each("masked_select", masked_select(m, m > 1)) each("nonzero", nonzero(m > 1))    \
-      each("unique", unique(m)) each("unique_all", unique_all(m).inverse) each(                                        \
-          "unique counts", unique_all(m).counts) each("gather", gather(m, arange(m.size(0)), 0))                       \
-          each("gather two", gather(m, Tensor::of<std::int64_t>({0, -1}), 0)) each(                                    \
-              "take",                                                                                                  \
-              take(m, Tensor::of<std::int64_t>({0, 1, -1}), 0)) each("roll",                                           \
-                                                                     roll(m, 1, 0)) each("roll back", roll(m, -2, 0))  \
-              each("roll far", roll(m, 100, 0)) each("diagonal", diagonal(m.unsqueeze(1) * m)) each(                   \
-                  "diagonal above",                                                                                    \
-                  diagonal(m.unsqueeze(1) * m, 1)) each("diagonal below", diagonal(m.unsqueeze(1) * ones({4}), -2))    \
-                  each("sort", sort(m, 0)) each("sort down", sort(m, 0, true)) each("argsort", argsort(m, 0))          \
-                      each("cumsum", cumsum(m, 0)) each("cumprod", cumprod(m > 0, 0)) each(                            \
-                          "cumsum of integers", cumsum(argsort(m, 0), 0)) each("argmax", argmax(m, 0))                 \
-                          each("argmin of a row", argmin(m.unsqueeze(0), 1, true)) each("norm", norm(m, -1.0)) each(   \
-                              "linspace",                                                                              \
-                              linspace(0, 1, m.size(0))) each("linspace back", linspace(2.5, -3, m.size(0) + 1) * 2)   \
-                              each("unfold", unfold(m, 0, 2, 1)) each("unfold in steps", unfold(m, 0, 3, 2) * 2) each( \
-                                  "select", m.select(0, 0)) each("select from the end", m.select(0, -2) + 1)           \
-                                  each("a slice", m.slice({{0, 2}}))                                                   \
-                                      each("a slice from the end", m.slice({{-2, {}}}) * 3)                            \
-                                          each("a slice before the end", m.slice({{1, -1}})) each(                     \
-                                              "a slice with steps", m.slice({{.step = 2}}))                            \
-                                              each("a slice with steps back", m.slice({{.step = -3}}) + 1) each(       \
-                                                  "a slice in steps", m.slice({{1, -1, 2}}) * m.slice({{1, -1, 2}}))   \
-                                                  each("pairs", m.slice({{1}}) - m.slice({{{}, -1}})) each(            \
-                                                      "reshape", m.reshape({-1, 2})) each("reshape to a column",       \
-                                                                                          m.reshape({-1, 1}) * 2)      \
-                                                      each("repeat", repeat(m, {3})) each("flip", m.flip(0)) each(     \
-                                                          "pad", pad(m, {{2, 1}}, 0.5)) each("softmax", softmax(m, 0)) \
-                                                          each("logsumexp", logsumexp(m, 0)) each(                     \
-                                                              "mean", mean(m) * m.size(0)) each("var", var(m, 0))      \
-                                                              each("max", max(m, 0)) each(                             \
-                                                                  "squeeze", m.unsqueeze(1).squeeze(1) + 1)            \
-                                                                  each("matmul", matmul(m, m)) each(                   \
-                                                                      "outer product",                                 \
-                                                                      matmul(m.unsqueeze(1), m.unsqueeze(0)))          \
-                                                                      each("where", where(m > 1, m, 0)) each(          \
-                                                                          "two stages",                                \
-                                                                          sum(masked_select(m, m > 1)) /               \
-                                                                              masked_select(m, m > 1).size(0))         \
-                                                                          each("three stages",                         \
-                                                                               sort(concat({masked_select(m, m > 1),   \
-                                                                                            masked_select(m, m > 2)},  \
-                                                                                           0),                         \
-                                                                                    0)) each("broadcast", m + sum(m))  \
-                                                                              each("stated",                           \
-                                                                                   m + masked_select(m * 2, m > 0))
+// clang-format off
+#define ORIEL_ON_COUNTS(each) \
+  each("concat", concat({m, m}, 0)) \
+  each("concat with others", concat({ones({2}), m, m * 2}, 0)) \
+  each("stack", stack({m, m * 2}, 1)) \
+  each("masked_select", masked_select(m, m > 1)) \
+  each("nonzero", nonzero(m > 1)) \
+  each("unique", unique(m)) \
+  each("unique_all", unique_all(m).inverse) \
+  each("unique counts", unique_all(m).counts) \
+  each("gather", gather(m, arange(m.size(0)), 0)) \
+  each("gather two", gather(m, Tensor::of<std::int64_t>({0, -1}), 0)) \
+  each("take", take(m, Tensor::of<std::int64_t>({0, 1, -1}), 0)) \
+  each("roll", roll(m, 1, 0)) \
+  each("roll back", roll(m, -2, 0)) \
+  each("roll far", roll(m, 100, 0)) \
+  each("diagonal", diagonal(m.unsqueeze(1) * m)) \
+  each("diagonal above", diagonal(m.unsqueeze(1) * m, 1)) \
+  each("diagonal below", diagonal(m.unsqueeze(1) * ones({4}), -2)) \
+  each("sort", sort(m, 0)) \
+  each("sort down", sort(m, 0, true)) \
+  each("argsort", argsort(m, 0)) \
+  each("cumsum", cumsum(m, 0)) \
+  each("cumprod", cumprod(m > 0, 0)) \
+  each("cumsum of integers", cumsum(argsort(m, 0), 0)) \
+  each("argmax", argmax(m, 0)) \
+  each("argmin of a row", argmin(m.unsqueeze(0), 1, true)) \
+  each("norm", norm(m, -1.0)) \
+  each("linspace", linspace(0, 1, m.size(0))) \
+  each("linspace back", linspace(2.5, -3, m.size(0) + 1) * 2) \
+  each("unfold", unfold(m, 0, 2, 1)) \
+  each("unfold in steps", unfold(m, 0, 3, 2) * 2) \
+  each("select", m.select(0, 0)) \
+  each("select from the end", m.select(0, -2) + 1) \
+  each("a slice", m.slice({{0, 2}})) \
+  each("a slice from the end", m.slice({{-2, {}}}) * 3) \
+  each("a slice before the end", m.slice({{1, -1}})) \
+  each("a slice with steps", m.slice({{.step = 2}})) \
+  each("a slice with steps back", m.slice({{.step = -3}}) + 1) \
+  each("a slice in steps", m.slice({{1, -1, 2}}) * m.slice({{1, -1, 2}})) \
+  each("pairs", m.slice({{1}}) - m.slice({{{}, -1}})) \
+  each("reshape", m.reshape({-1, 2})) \
+  each("reshape to a column", m.reshape({-1, 1}) * 2) \
+  each("repeat", repeat(m, {3})) \
+  each("flip", m.flip(0)) \
+  each("pad", pad(m, {{2, 1}}, 0.5)) \
+  each("softmax", softmax(m, 0)) \
+  each("logsumexp", logsumexp(m, 0)) \
+  each("mean", mean(m) * m.size(0)) \
+  each("var", var(m, 0)) \
+  each("max", max(m, 0)) \
+  each("squeeze", m.unsqueeze(1).squeeze(1) + 1) \
+  each("matmul", matmul(m, m)) \
+  each("outer product", matmul(m.unsqueeze(1), m.unsqueeze(0))) \
+  each("where", where(m > 1, m, 0)) \
+  each("two stages", sum(masked_select(m, m > 1)) / masked_select(m, m > 1).size(0)) \
+  each("three stages", sort(concat({masked_select(m, m > 1), masked_select(m, m > 2)}, 0), 0)) \
+  each("broadcast", m + sum(m)) \
+  each("stated", m + masked_select(m * 2, m > 0))
+// clang-format on
 
 }  // namespace
 

@@ -11,7 +11,7 @@ struct ChainVector {
 };
 
 // Vectors that go through the links together: the switch on a link's op is paid once for all of them.
-constexpr int kTogether = kVectorBytes == 64 ? 16 : 8;
+constexpr int kTogether = kFew ? 4 : kVectorBytes == 64 ? 16 : 8;
 
 template <class T>
 typename ChainVector<T>::type load_vector(const T* p) {
@@ -171,7 +171,9 @@ void chain(void* dst, const void* first, const ChainLink* links, int count, std:
   };
   // No vector starts beyond the last element.
   while (n - at > (kTogether - 1) * size) run(std::integral_constant<int, kTogether>{});
-  if (kTogether > 8 && n - at > 7 * size) run(std::integral_constant<int, 8>{});
+  if constexpr (kTogether > 8) {
+    if (n - at > 7 * size) run(std::integral_constant<int, 8>{});
+  }
   if (n - at > 3 * size) run(std::integral_constant<int, 4>{});
   if (n - at > size) run(std::integral_constant<int, 2>{});
   while (at < n) run(std::integral_constant<int, 1>{});  // NOLINT(bugprone-infinite-loop): run changes `at`

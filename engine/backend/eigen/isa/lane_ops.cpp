@@ -128,7 +128,7 @@ void multiply_small(const SmallProducts& s) {
 
 template <class T>
 void multiply_any_depth(const SmallProducts& s) {
-  if constexpr (std::is_floating_point_v<T>) {
+  if constexpr (std::is_floating_point_v<T> && !kPlain) {
     if (s.depth == 2) return multiply_small<T, 2>(s);
     if (s.depth == 3) return multiply_small<T, 3>(s);
     if (s.depth == 4) return multiply_small<T, 4>(s);

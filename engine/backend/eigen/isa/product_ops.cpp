@@ -272,20 +272,26 @@ void stream(const ProductBlock& q) {
 
 template <class T>
 void stream_rows(const ProductBlock& q) {
-  if constexpr (kPlain) {
-    ProductBlock row = q;
-    for (int i = 0; i < q.rows; ++i) {
-      row.a = static_cast<const T*>(q.a) + i * q.a_row;
-      row.c = static_cast<T*>(q.c) + i * q.c_row;
-      if (q.from != nullptr) row.from = static_cast<const T*>(q.from) + i * q.from_row;
-      stream<T, 1>(row);
+  constexpr int most = kPlain ? 1 : kFew ? 2 : 4;  // rows that share one pass over b
+  if (q.rows > most) {
+    ProductBlock some = q;
+    for (int i = 0; i < q.rows; i += most) {
+      some.rows = q.rows - i < most ? q.rows - i : most;
+      some.a = static_cast<const T*>(q.a) + i * q.a_row;
+      some.c = static_cast<T*>(q.c) + i * q.c_row;
+      if (q.from != nullptr) some.from = static_cast<const T*>(q.from) + i * q.from_row;
+      stream_rows<T>(some);
     }
     return;
   }
   if (q.rows == 1) return stream<T, 1>(q);
-  if (q.rows == 2) return stream<T, 2>(q);
-  if (q.rows == 3) return stream<T, 3>(q);
-  stream<T, 4>(q);
+  if constexpr (most >= 2) {
+    if (q.rows == 2) return stream<T, 2>(q);
+  }
+  if constexpr (most >= 4) {
+    if (q.rows == 3) return stream<T, 3>(q);
+    stream<T, 4>(q);
+  }
 }
 
 /// One block (in the order of reductions) of dot products with `Rows` rows of y.

@@ -259,7 +259,7 @@ template <class T, class F>
 void reduce_rows(const void* values, std::int64_t rows, std::int64_t cols, void* result) {
   const T* x = static_cast<const T*>(values);
   T* out = static_cast<T*>(result);
-  if constexpr (std::is_floating_point_v<T>) {
+  if constexpr (std::is_floating_point_v<T> && !kFew) {
     if (cols > 8 && cols <= 16) return reduce_short_rows<T, F, 16>(x, rows, cols, out);
     if (cols > 16 && cols <= 32) return reduce_short_rows<T, F, 32>(x, rows, cols, out);
   }

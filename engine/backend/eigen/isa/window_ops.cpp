@@ -286,7 +286,9 @@ void weighed_rows(const WindowRows& q) {
   if constexpr (!kPlain) {
     const TapGrid grid = grid_of(q);
     if (grid.height == 3) return roll<T, 3>(q, grid.width);
-    if (grid.height == 5) return roll<T, 5>(q, grid.width);
+    if constexpr (!kFew) {
+      if (grid.height == 5) return roll<T, 5>(q, grid.width);
+    }
     if (grid.height == 7 && kVectorBytes == 64) return roll<T, 7>(q, grid.width);
   }
   window_rows<T, Weighed<T>>(q);

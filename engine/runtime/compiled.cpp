@@ -42,6 +42,7 @@ void prepare(const CompiledSchedule& schedule) {
 
 std::vector<LaunchStep::Floats> floats_of(const codegen::LoopProgram& program) {
   std::vector<LaunchStep::Floats> out;
+  out.reserve(program.arguments.size());
   for (std::size_t a = 0; a < program.arguments.size(); ++a) {
     const codegen::Argument& argument = program.arguments[a];
     if (is_floating(argument.dtype) && !argument.local)

@@ -71,8 +71,8 @@ TieredKernel::TieredKernel(std::shared_ptr<const Plan> tile_plan, codegen::LoopP
     : plan(std::move(tile_plan)), program(std::move(loop_program)), seconds(alone), tile_only(std::move(why_tile)) {
   if (const auto contraction = rendered_contraction(program, *plan))
     blocks = source::cpp::rendered_blocks(*contraction);
-  codegen::LoopProgram counted = program;
-  bases = codegen::take_bases(counted);
+  if (!tile_only.empty()) return;
+  bases = codegen::argument_bases(program);
   if (std::ranges::all_of(bases, [](std::int64_t base) { return base == 0; })) bases.clear();
 }
 

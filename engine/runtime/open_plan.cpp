@@ -17,7 +17,7 @@ codegen::OpenStep open_step(const schedule::Arena& arena, const schedule::Kernel
   try {
     return codegen::open_step(arena, graph, id);
   } catch (const ArgumentError& error) {
-    const std::string_view why = error.message().substr(error.operation().size() + 2);
+    const std::string_view why = error.reason();
     const schedule::Entry& root = arena[graph.kernels[static_cast<std::size_t>(id)].root];
     const std::string line = schedule::site_text(root.node->site);
     throw ArgumentError("schedule", fmt::format("the kernel that computes {} {}{}: {}", graph::snake_name(root.op),

@@ -31,6 +31,8 @@ class Error : public std::runtime_error {
   const std::string& operation() const noexcept { return operation_; }
   /// "operation: message", without the line.
   std::string_view message() const noexcept { return std::string_view(what()).substr(0, length_); }
+  /// message() without the operation.
+  std::string_view reason() const noexcept { return message().substr(operation_.size() + 2); }
   /// The line that what() names; its file is null if no line is known.
   Site site() const noexcept { return site_; }
 

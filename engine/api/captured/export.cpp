@@ -254,7 +254,7 @@ class EntryExport {
       try {
         plan_ = std::make_unique<const runtime::OpenPlan>(roots, key, limits);
       } catch (const ArgumentError& error) {
-        const std::string_view why = error.message().substr(error.operation().size() + 2);
+        const std::string_view why = error.reason();
         refuse(fmt::format("entry {} cannot be planned for open sizes: {}; {}", number_, why, kFixedInstead));
       }
       std::vector<std::int64_t> hints;

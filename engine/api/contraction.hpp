@@ -1,6 +1,7 @@
 // Sums of products of operands whose axes have labels.
 #pragma once
 
+#include <algorithm>
 #include <vector>
 
 #include "api/value.hpp"
@@ -12,6 +13,10 @@ struct Labelled {
   Value value;
   std::vector<int> labels;
 };
+
+inline bool holds(const std::vector<int>& labels, int label) {
+  return std::find(labels.begin(), labels.end(), label) != labels.end();
+}
 
 /// The product of both, summed over the labels that `kept` lacks: an axis for each label of `kept`, in this order. Each
 /// of them is a label of a or b. Extents of 1 broadcast.

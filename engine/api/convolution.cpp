@@ -53,6 +53,16 @@ using graph::NodePtr;
 
 namespace {
 
+/// Counts the windows over n elements, padding included, of spatial axis k. Throws ShapeError if none fits.
+void count_windows(const Call& call, WindowAxis& axis, SymInt n, std::size_t k) {
+  if (axis.size < 1 || n < axis.span()) {
+    throw ShapeError(call.operation(),
+                     fmt::format("a window of {} elements, padding included, is wanted of {} on spatial axis {}",
+                                 axis.span(), to_string(n), k));
+  }
+  axis.count = (n - axis.span()) / axis.stride + 1;
+}
+
 /// The operands of a convolution as (N, C, sizes) and (O, C / groups, window), in the dtype in which it is summed.
 struct Convolution {
   Convolution(const char* name, const Operand& x, const Operand& w, std::size_t axes, const ConvOptions& options)
@@ -106,13 +116,7 @@ struct Convolution {
       axis.size = w.shape()[2 + k].value();
       axis.dilation = dilation[k].value();
       axis.stride = steps[k].value();
-      const SymInt n = padded.shape()[2 + k];
-      if (axis.size < 1 || n < axis.span()) {
-        throw ShapeError(call.operation(),
-                         fmt::format("a window of {} elements, padding included, is wanted of {} on spatial axis {}",
-                                     axis.span(), to_string(n), k));
-      }
-      axis.count = (n - axis.span()) / axis.stride + 1;
+      count_windows(call, axis, padded.shape()[2 + k], k);
     }
     // (N, groups, 1, C / groups, counts, window) * (groups, O / groups, C / groups, 1, window)
     const Value seen = api::windows(padded, axes);
@@ -286,12 +290,7 @@ Tensor im2col(const Operand& x, const Ints& window, const ConvOptions& options) 
     axes[k].size = sizes[k].value();
     axes[k].stride = stride[k].value();
     axes[k].dilation = dilation[k].value();
-    const SymInt n = padded.shape()[2 + k];
-    if (n < axes[k].span()) {
-      throw ShapeError("im2col", fmt::format("a window of {} elements is wanted of {} on spatial axis {}",
-                                             axes[k].span(), to_string(n), k));
-    }
-    axes[k].count = (n - axes[k].span()) / axes[k].stride + 1;
+    count_windows(call, axes[k], padded.shape()[2 + k], k);
   }
   const Value seen = api::windows(padded, axes).permute({0, 1, 4, 5, 2, 3});
   const Shape& s = seen.shape();

@@ -17,10 +17,6 @@ namespace api {
 
 namespace {
 
-bool holds(const std::vector<int>& labels, int label) {
-  return std::find(labels.begin(), labels.end(), label) != labels.end();
-}
-
 Op sum_of(DType dtype) { return dtype == DType::bool_ ? Op::ReduceMax : Op::Sum; }
 
 /// x with an axis for each label of `all`, in this order; of extent 1 for those that it lacks.
@@ -70,11 +66,7 @@ Labelled contract(const Labelled& a, const Labelled& b, const std::vector<int>& 
   std::vector<int> all = kept;
   for (const int label : left.labels)
     if (!holds(all, label)) all.push_back(label);
-  const Ints gone = [&] {
-    Ints axes;
-    for (std::size_t d = kept.size(); d < all.size(); ++d) axes.push_back(d);
-    return axes;
-  }();
+  const Ints gone = axes_from(kept.size(), all.size());
   const Value product = aligned(left, all) * aligned(right, all);
   if (gone.empty()) return {product, kept};
   return {product.reduce(sum_of(product.dtype()), gone).drop(gone), kept};
@@ -171,8 +163,7 @@ class EquationParser {
     for (std::size_t i = 0; i < text.size(); ++i) {
       if (is_letter(text[i])) {
         if (!count_.contains(text[i])) fail(fmt::format("no operand has the letter '{}' of the result", text[i]));
-        if (std::find(labels.begin(), labels.end(), text[i]) != labels.end())
-          fail(fmt::format("the result names '{}' twice", text[i]));
+        if (api::holds(labels, text[i])) fail(fmt::format("the result names '{}' twice", text[i]));
         labels.push_back(text[i]);
       } else if (text.substr(i, 3) == "..." && !dotted) {
         dotted = true;
@@ -229,8 +220,7 @@ double cost_of(const Labelled& a, const Labelled& b) {
   };
   for (const int label : a.labels) cost *= static_cast<double>(std::max(extent(a, label), extent(b, label)));
   for (const int label : b.labels)
-    if (std::find(a.labels.begin(), a.labels.end(), label) == a.labels.end())
-      cost *= static_cast<double>(extent(b, label));
+    if (!api::holds(a.labels, label)) cost *= static_cast<double>(extent(b, label));
   return cost;
 }
 
@@ -283,11 +273,11 @@ Tensor einsum(std::string_view equation, std::span<const Tensor> operands, Site 
     std::vector<int> kept;
     const bool last = rest.size() == 2;
     const auto keep = [&](int label) {
-      if (std::find(kept.begin(), kept.end(), label) != kept.end()) return;
-      bool needed = std::find(parsed.result.begin(), parsed.result.end(), label) != parsed.result.end();
+      if (api::holds(kept, label)) return;
+      bool needed = api::holds(parsed.result, label);
       for (std::size_t k = 0; !needed && k < rest.size(); ++k) {
         if (k == first || k == second) continue;
-        needed = std::find(rest[k].labels.begin(), rest[k].labels.end(), label) != rest[k].labels.end();
+        needed = api::holds(rest[k].labels, label);
       }
       if (needed) kept.push_back(label);
     };

@@ -79,6 +79,13 @@ Steps resolve(const Slice& slice, SymInt n) {
   return {start, count, count == 1 ? 1 : slice.step};
 }
 
+/// A view of x. `asks`: that it reads inside is checked, with a guard for symbols. The views here read inside for every
+/// size, so nothing is asked where one depends on data.
+NodePtr viewed(const Call& call, NodePtr x, const View& view, bool asks) {
+  return asks ? graph::raw_view(std::move(x), view, call.origin())
+              : graph::view_inside(std::move(x), view, call.origin());
+}
+
 // Slices one axis. A step becomes a reshape to (count, step) if the axis is long enough, else a raw view. `asked` is
 // the user's step, which determines the stride even if the slice has one element.
 NodePtr slice_axis(const Call& call, NodePtr x, std::size_t axis, Steps s, std::int64_t asked) {
@@ -126,11 +133,8 @@ NodePtr slice_axis(const Call& call, NodePtr x, std::size_t axis, Steps s, std::
   view.strides[axis] = strides[axis] * s.step;
   if (sym::or_false(numel(shape) == 0)) view.offset = 0;
   const NodePtr source = x;
-  // The ends of a slice lie inside for every size, so that nothing need be asked of one that depends on data.
   const bool asks = !sym::depends_on_data(s.count) && !sym::depends_on_data(numel(shape));
-  NodePtr moved =
-      asks ? graph::raw_view(std::move(x), view, call.origin()) : graph::view_inside(std::move(x), view, call.origin());
-  return stepped(std::move(moved), source, s.step);
+  return stepped(viewed(call, std::move(x), view, asks), source, s.step);
 }
 
 }  // namespace
@@ -207,9 +211,7 @@ Tensor diagonal(const Operand& x, std::int64_t offset, std::int64_t a, std::int6
       if (d != row && d != column) kept.push_back({0, {{d, 1}}});
     kept.push_back({0, {{row, 1}, {column, 1}}});
     const NodePtr source = node;
-    NodePtr moved = asks ? graph::raw_view(std::move(node), view, call.origin())
-                         : graph::view_inside(std::move(node), view, call.origin());
-    return graph::restrided(std::move(moved), source, std::move(kept));
+    return graph::restrided(viewed(call, std::move(node), view, asks), source, std::move(kept));
   });
 }
 
@@ -237,9 +239,7 @@ Tensor unfold(const Operand& x, std::int64_t axis, std::int64_t size, std::int64
     graph::AxisStrides kept = strides_by(shape.size(), d, step);
     kept.push_back({0, {{d, 1}}});
     const NodePtr source = node;
-    NodePtr moved = asks ? graph::raw_view(std::move(node), view, call.origin())
-                         : graph::view_inside(std::move(node), view, call.origin());
-    return graph::restrided(std::move(moved), source, std::move(kept));
+    return graph::restrided(viewed(call, std::move(node), view, asks), source, std::move(kept));
   });
 }
 
@@ -248,7 +248,7 @@ Tensor as_strided(const Operand& x, const View& view) {
   try {
     View::make(view.shape, view.strides, view.offset, view.mask);
   } catch (const ShapeError& error) {
-    throw ShapeError("as_strided", error.message().substr(error.operation().size() + 2));
+    throw ShapeError("as_strided", error.reason());
   }
   return call.view(x, [=](NodePtr node) { return graph::raw_view(std::move(node), view, call.origin()); });
 }

@@ -108,7 +108,7 @@ struct Sorting {
     if (too_long) {
       throw OverflowError(name, fmt::format("{} elements in a row; the next power of two passes 2^63-1", row.value()));
     }
-    if (native()) return;
+    if (native() || elsewhere()) return;
     // The network is built of the numbers.
     extent = row.value();
     lane.outer = outer.value();
@@ -120,6 +120,11 @@ struct Sorting {
   bool trivial() const { return sym::or_false(numel(node->shape) == 0) || sym::or_false(row <= 1); }
   /// True if the device has a sort of its own.
   bool native() const { return backend::backend_for(node->device).capabilities().sorts; }
+  /// A network is built of numbers. A row whose size depends on data is sorted by the host instead.
+  bool elsewhere() const { return !native() && sym::depends_on_data(numel(node->shape)); }
+  Tensor on_host() const {
+    return Access::tensor(graph::copy(node, Device{DeviceKind::eigen, 0, node->device.context}, call.origin()));
+  }
   /// The sort op of the graph, along the axis.
   NodePtr sorted(Op op, bool descending) const {
     if (sym::or_false(inner == 1)) return graph::sort(op, call.reshape(node, {outer, row}), descending, call.origin());
@@ -167,23 +172,11 @@ NodePtr wide_order(const Call& call, const NodePtr& x, bool descending) {
   return descending ? call.unary(Op::Not, std::move(key)) : key;
 }
 
-/// A network is built of numbers. A row whose size depends on data is sorted by the host instead, if the device cannot.
-bool sorts_elsewhere(const NodePtr& x) {
-  return sym::depends_on_data(numel(x->shape)) && !backend::backend_for(x->device).capabilities().sorts;
-}
-
-Tensor on_host(const Call& call, const NodePtr& x) {
-  return Access::tensor(graph::copy(x, Device{DeviceKind::eigen, 0, x->device.context}, call.origin()));
-}
-
 }  // namespace
 
 Tensor sort(const Operand& x, std::int64_t axis, bool descending) {
-  if (const Call call("sort", x); sorts_elsewhere(call.node(x))) {
-    const NodePtr node = call.node(x);
-    return sort(on_host(call, node), axis, descending).to(node->device);
-  }
   const Sorting s("sort", x, axis);
+  if (s.elsewhere()) return sort(s.on_host(), axis, descending).to(s.node->device);
   if (s.trivial()) return s.finish(s.node);
   const Call& call = s.call;
   if (s.native()) return s.finish(s.sorted(Op::Sort, descending));
@@ -197,11 +190,8 @@ Tensor sort(const Operand& x, std::int64_t axis, bool descending) {
 }
 
 Tensor argsort(const Operand& x, std::int64_t axis, bool descending) {
-  if (const Call call("argsort", x); sorts_elsewhere(call.node(x))) {
-    const NodePtr node = call.node(x);
-    return argsort(on_host(call, node), axis, descending).to(node->device);
-  }
   const Sorting s("argsort", x, axis);
+  if (s.elsewhere()) return argsort(s.on_host(), axis, descending).to(s.node->device);
   const Call& call = s.call;
   if (s.trivial()) {
     return s.finish(graph::constant(Scalar::of_int(DType::int64, 0), s.node->shape, s.node->device, call.origin()));

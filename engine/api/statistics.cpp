@@ -128,12 +128,6 @@ struct Normalised {
   Value source;
 };
 
-Ints sizes_from(std::size_t first, std::size_t rank) {
-  Ints axes;
-  for (std::size_t d = first; d < rank; ++d) axes.push_back(d);
-  return axes;
-}
-
 }  // namespace
 
 Tensor nansum(const Operand& x, const Axes& axes, KeepDim keepdim) {
@@ -188,7 +182,7 @@ Tensor batch_norm_training(const Operand& x, Tensor& running_mean, Tensor& runni
   n.need_channels(2);
   (void)n.by_channel(running_mean, "running means");
   (void)n.by_channel(running_variance, "running variances");
-  Ints axes = sizes_from(2, n.source.shape().size());
+  Ints axes = api::axes_from(2, n.source.shape().size());
   axes.insert(axes.begin(), SymInt(0));
   const SymInt count = n.call.count(n.source.shape(), axes);
   const auto [centred, variance] = n.deviation(n.source, axes);
@@ -207,7 +201,7 @@ Tensor batch_norm_training(const Operand& x, Tensor& running_mean, Tensor& runni
 Tensor instance_norm(const Operand& x, const NormOptions& options) {
   const Normalised n("instance_norm", x, options);
   n.need_channels(3);
-  const auto [centred, variance] = n.deviation(n.source, sizes_from(2, n.source.shape().size()));
+  const auto [centred, variance] = n.deviation(n.source, api::axes_from(2, n.source.shape().size()));
   return n.finish(n.divided(centred, variance));
 }
 
@@ -222,7 +216,7 @@ Tensor group_norm(const Operand& x, std::int64_t groups, const NormOptions& opti
   Shape split = shape;
   split[1] = shape[1] / groups;
   split.insert(split.begin() + 1, SymInt(groups));
-  const auto [centred, variance] = n.deviation(n.source.reshape(split), sizes_from(2, split.size()));
+  const auto [centred, variance] = n.deviation(n.source.reshape(split), api::axes_from(2, split.size()));
   return n.finish(n.divided(centred, variance).reshape(shape));
 }
 

@@ -117,16 +117,22 @@ Tensor composed(std::string_view name, F&& f, const Operand& first, const More&.
 /// f(), which calls another public function. What that one throws begins with the name of this call.
 template <class F>
 auto renamed(const Call& call, F&& f) {
-  const auto rest = [](const Error& error) { return error.message().substr(error.operation().size() + 2); };
   try {
     return std::forward<F>(f)();
   } catch (const ShapeError& error) {
-    throw ShapeError(call.operation(), rest(error));
+    throw ShapeError(call.operation(), error.reason());
   } catch (const DTypeError& error) {
-    throw DTypeError(call.operation(), rest(error));
+    throw DTypeError(call.operation(), error.reason());
   } catch (const ArgumentError& error) {
-    throw ArgumentError(call.operation(), rest(error));
+    throw ArgumentError(call.operation(), error.reason());
   }
+}
+
+/// The axes [first, end).
+inline Ints axes_from(std::size_t first, std::size_t end) {
+  Ints axes;
+  for (std::size_t d = first; d < end; ++d) axes.push_back(d);
+  return axes;
 }
 
 /// Positions along axis d of `shape`, as int64, with extent 1 on all other axes.

@@ -25,11 +25,4 @@ struct WindowAxis {
 /// The windows of the last axes.size() axes of x, which are padded already: (front axes, counts, sizes).
 Value windows(const Value& x, std::span<const WindowAxis> axes);
 
-/// The axes from `first` on, in ascending order.
-inline Ints axes_from(std::size_t first, std::size_t end) {
-  Ints axes;
-  for (std::size_t d = first; d < end; ++d) axes.push_back(d);
-  return axes;
-}
-
 }  // namespace oriel::api

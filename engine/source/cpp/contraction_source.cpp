@@ -13,6 +13,7 @@
 #include "source/cpp/heading.hpp"
 #include "source/cpp/snippets.hpp"
 #include "source/cpp/spelling.hpp"
+#include "source/cpp/unit.hpp"
 #include "source/names.hpp"
 
 namespace oriel::source::cpp {
@@ -49,7 +50,9 @@ class ContractionSource {
     const std::string open = fmt::format("namespace kernel_{} {{\n", name_);
     const std::string close = fmt::format("}}  // namespace kernel_{}\n", name_);
     std::string text = heading(program_, buffers) + includes() + open;
-    text += "\n/// A number given at launch.\nunion Scalar {\n  std::int64_t i;\n  double f;\n};\n\nnamespace {\n\n";
+    text += '\n';
+    text += scalar_type();
+    text += "namespace {\n\n";
     text += constants() + registers_snippet(shape_.dtype) + memory_text();
     text += declarations() + multiply_text() + "\n}  // namespace\n" + entry() + "\n" + close;
     // The functions that the loops above call come after them: sums in registers, then the loop programs that pack
@@ -344,12 +347,8 @@ void multiply(Work& w, Int batch, Int row, Int rows, Int column, Int columns) {
   }
 
   std::string entry() {
-    std::string text = fmt::format(
-        "\n{} void {}(void* const* arguments, const Scalar* parameters, Int first, Int last{}) "
-        "{{\n",
-        keep_ == Keep::Heap ? "extern \"C\" __attribute__((visibility(\"default\")))"
-                            : "__attribute__((noinline)) static",
-        name_, keep_ == Keep::Frame ? ", void* frame" : "");
+    std::string text =
+        "\n" + entry_head(keep_ == Keep::Heap ? kLoadedLinkage : kEmbeddedLinkage, name_, false, keep_ == Keep::Frame);
     if (keep_ == Keep::Heap) {
       text += fmt::format(
           "  auto* const work = static_cast<unsigned char*>(::operator new({}, std::align_val_t(64)));\n", frames_at_);

@@ -66,7 +66,8 @@ class Renderer : private LoopStatements {
       text += '\n';
     }
     text += fmt::format("namespace kernel_{} {{\n\n", name_);
-    text += "/// A number given at launch.\nunion Scalar {\n  std::int64_t i;\n  double f;\n};\n\nnamespace {\n\n";
+    text += scalar_type();
+    text += "namespace {\n\n";
     text += helpers + types();
     const std::string sizes = sizes_.open() ? sizes_.read(product_) : "";
     if (variables_.framed()) {
@@ -76,11 +77,8 @@ class Renderer : private LoopStatements {
       // In a source for people the loops come first.
       text += shared_ != nullptr ? "\n" + unit_.declarations + run + unit_.functions : unit_.functions + run;
     }
-    text += fmt::format(
-        "\n}}  // namespace\n\n{} void {}(void* const* arguments, const Scalar* parameters, Int first, Int last{}{}) "
-        "{{\n",
-        embedded_ ? "__attribute__((noinline)) static" : R"(extern "C" __attribute__((visibility("default"))))", name_,
-        sizes_.open() ? ", const Int* sizes" : "", outside_ ? ", void* frame" : "");
+    text += "\n}  // namespace\n\n";
+    text += entry_head(embedded_ ? kEmbeddedLinkage : kLoadedLinkage, name_, sizes_.open(), outside_);
     if (outside_) {
       frame_ = variables_.members().bytes();
       text += fmt::format(

@@ -4,6 +4,7 @@
 #include "source/cpp/loops_source.hpp"
 #include "source/cpp/render.hpp"
 #include "source/cpp/spelling.hpp"
+#include "source/cpp/unit.hpp"
 #include "source/names.hpp"
 
 namespace oriel::source::cpp {
@@ -32,13 +33,12 @@ std::string render_parts(const codegen::LoopProgram& program, bool embedded, int
   }
   std::string text = fmt::format(
       "// Kernel {}: {} parts for each outer point; what a part leaves for the next is a row.\n#include "
-      "<cstdint>\n\n{}\nnamespace kernel_{} {{\n\n/// A number given at launch.\nunion Scalar {{\n  std::int64_t i;\n  "
-      "double f;\n}};\n\n",
-      program.name, parts, declarations, name);
+      "<cstdint>\n\n{}\nnamespace kernel_{} {{\n\n{}",
+      program.name, parts, declarations, name, scalar_type());
   text += fmt::format(
       "{} void {}(void* const* arguments, const Scalar* parameters, std::int64_t first, std::int64_t "
       "last) {{\n",
-      embedded ? "static" : "extern \"C\" __attribute__((visibility(\"default\")))", name);
+      embedded ? "static" : kLoadedLinkage, name);
   const std::int64_t rows = numel(program.outer, "render").value();
   std::string rows_text;
   std::string ends;

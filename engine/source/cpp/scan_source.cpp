@@ -67,15 +67,13 @@ LoopsSource render_scan(const codegen::LoopProgram& program, Keep keep, const Op
   text += fmt::format("// The {} of the elements up to each one, along an axis\n", sums ? "sums" : "products");
   for (const std::string& include : includes(snippets, false)) text += include;
   text += fmt::format("\nnamespace kernel_{} {{\n\n", name);
-  text += "/// A number given at launch.\nunion Scalar {\n  std::int64_t i;\n  double f;\n};\n\nnamespace {\n\n";
+  text += scalar_type();
+  text += "namespace {\n\n";
   text += helper_types(std::nullopt, snippets) + snippets.text();
   text += fmt::format("using T = {};\n", type);
   text += sums && floats ? fmt::format(kCompensated) : fmt::format(kPlain, sums ? "0" : "1", sums ? "+" : "*");
-  text += fmt::format(
-      "\n}}  // namespace\n\n{} void {}(void* const* arguments, const Scalar* parameters, Int first, Int last{}{}) "
-      "{{\n",
-      keep == Keep::Heap ? "extern \"C\" __attribute__((visibility(\"default\")))" : "static", name,
-      open != nullptr ? ", const Int* sizes" : "", keep == Keep::Frame ? ", void* frame" : "");
+  text += "\n}  // namespace\n\n";
+  text += entry_head(keep == Keep::Heap ? kLoadedLinkage : "static", name, open != nullptr, keep == Keep::Frame);
   text += "  static_cast<void>(parameters);\n";
   if (keep == Keep::Frame) text += "  static_cast<void>(frame);\n";
   if (open != nullptr) text += "  static_cast<void>(sizes);\n";

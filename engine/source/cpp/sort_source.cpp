@@ -5,6 +5,7 @@
 #include "source/cpp/heading.hpp"
 #include "source/cpp/kernel_sizes.hpp"
 #include "source/cpp/spelling.hpp"
+#include "source/cpp/unit.hpp"
 #include "source/names.hpp"
 
 namespace oriel::source::cpp {
@@ -66,13 +67,11 @@ LoopsSource render_sort(const codegen::LoopProgram& program, Keep keep, const Op
   }
   text += "#include <algorithm>\n#include <cstdint>\n#include <cstring>\n#include <limits>\n\n";
   text += fmt::format("namespace kernel_{} {{\n\n", name);
-  text += "/// A number given at launch.\nunion Scalar {\n  std::int64_t i;\n  double f;\n};\n\nnamespace {\n\n";
+  text += scalar_type();
+  text += "namespace {\n\n";
   text += "using Int = std::int64_t;\n" + key_functions(dtype, s.positions);
-  text += fmt::format(
-      "\n}}  // namespace\n\n{} void {}(void* const* arguments, const Scalar* parameters, Int first, Int last{}{}) "
-      "{{\n",
-      keep == Keep::Heap ? "extern \"C\" __attribute__((visibility(\"default\")))" : "static", name,
-      open != nullptr ? ", const Int* sizes" : "", keep == Keep::Frame ? ", void* frame" : "");
+  text += "\n}  // namespace\n\n";
+  text += entry_head(keep == Keep::Heap ? kLoadedLinkage : "static", name, open != nullptr, keep == Keep::Frame);
   text += "  static_cast<void>(parameters);\n";
   if (keep == Keep::Frame) text += "  static_cast<void>(frame);\n";
   if (open == nullptr) {

@@ -52,6 +52,15 @@ std::string helper_types(std::optional<DType> main, const Snippets& snippets) {
                     *main == DType::float64 ? " && !defined(__arm__)" : "");
 }
 
+std::string_view scalar_type() {
+  return "/// A number given at launch.\nunion Scalar {\n  std::int64_t i;\n  double f;\n};\n\n";
+}
+
+std::string entry_head(std::string_view linkage, std::string_view name, bool sizes, bool frame) {
+  return fmt::format("{} void {}(void* const* arguments, const Scalar* parameters, Int first, Int last{}{}) {{\n",
+                     linkage, name, sizes ? ", const Int* sizes" : "", frame ? ", void* frame" : "");
+}
+
 std::string share_helpers(SharedHelpers& shared, std::optional<DType> main, const Snippets& snippets) {
   const std::string kind = main ? value_type(*main) + (snippets.needs("packets") ? "_eigen" : "") : "elements";
   const std::string section = shared.prefix() + "_" + kind;

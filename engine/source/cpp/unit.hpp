@@ -3,6 +3,7 @@
 
 #include <optional>
 #include <string>
+#include <string_view>
 #include <vector>
 
 #include "oriel/dtype.hpp"
@@ -16,6 +17,14 @@ std::vector<std::string> includes(const Snippets& snippets, bool placement);
 
 /// The types that helpers are made of: Int and, of a kernel of packets of `main`, Main and Vector.
 std::string helper_types(std::optional<DType> main, const Snippets& snippets);
+
+/// The type of the numbers that a kernel is given at launch, and an empty line.
+std::string_view scalar_type();
+/// The head of a kernel's function. `linkage`: what stands before it; `sizes`, `frame`: has it these parameters?
+std::string entry_head(std::string_view linkage, std::string_view name, bool sizes, bool frame);
+/// The linkage of a kernel that is loaded, and of one that others in its source call.
+inline constexpr std::string_view kLoadedLinkage = R"(extern "C" __attribute__((visibility("default"))))";
+inline constexpr std::string_view kEmbeddedLinkage = "__attribute__((noinline)) static";
 
 /// Hands the helpers to the header. Those of all kernels with the same packets stand in one namespace; the line that
 /// makes its names visible is returned.

@@ -147,12 +147,12 @@ struct Sort {
   friend bool operator==(const Sort&, const Sort&) = default;
 };
 
-/// What a program is. Windows that are a product of matrices as well hold it: a device takes what it runs faster.
 /// Combines the elements up to each one along an axis (LoopProgram::scanning).
 struct Scan {
   friend bool operator==(const Scan&, const Scan&) = default;
 };
 
+/// What a program is. Windows that are a product of matrices as well hold it: a device takes what it runs faster.
 using Form = std::variant<Elementwise, Stencil, PlainReduction, Rows, Contraction, Windows, Parts, Sort, Scan>;
 
 /// Parts of a form, or null: the product, also of windows; the windows; the rows of several parts and their softmax.

@@ -228,11 +228,14 @@ T reduce_row(std::int64_t n, Block block) {
 /// Combines kWidth lanes by halves.
 template <class T, class F, int kWidth>
 T fold(T* lane) {
-  if constexpr (kWidth == 1) return lane[0];
-  constexpr int half = kWidth / 2;
-  ORIEL_VECTOR_LOOP
-  for (int l = 0; l < half; ++l) lane[l] = F::of(lane[l], lane[l + half]);
-  return fold < T, F, half == 0 ? 1 : half > (lane);
+  if constexpr (kWidth == 1) {
+    return lane[0];
+  } else {
+    constexpr int half = kWidth / 2;
+    ORIEL_VECTOR_LOOP
+    for (int l = 0; l < half; ++l) lane[l] = F::of(lane[l], lane[l + half]);
+    return fold<T, F, half>(lane);
+  }
 }
 
 /// Rows of more than half of kWidth elements, each in its lane. The lanes behind a row hold the identity.

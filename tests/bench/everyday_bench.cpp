@@ -217,10 +217,4 @@ BENCHMARK(matmul_of_small_and_add)->Args({3, 100'000})->Args({8, 20'000})->Unit(
 
 }  // namespace
 
-int main(int count, char** words) {
-  setenv("ORIEL_THREADS", "1", 0);
-  benchmark::Initialize(&count, words);
-  if (benchmark::ReportUnrecognizedArguments(count, words)) return 1;
-  benchmark::RunSpecifiedBenchmarks();
-  return 0;
-}
+int main(int count, char** words) { return oriel::bench::main_on_one_thread(count, words); }

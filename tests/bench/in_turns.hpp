@@ -33,6 +33,15 @@ inline void in_turns(benchmark::State& state, const std::function<void()>& ours,
   state.counters["ratio"] = mine / theirs;
 }
 
+/// Runs the benchmarks on one thread, unless ORIEL_THREADS says otherwise.
+inline int main_on_one_thread(int count, char** words) {
+  setenv("ORIEL_THREADS", "1", 0);
+  benchmark::Initialize(&count, words);
+  if (benchmark::ReportUnrecognizedArguments(count, words)) return 1;
+  benchmark::RunSpecifiedBenchmarks();
+  return 0;
+}
+
 inline std::vector<float> random_floats(std::int64_t count) {
   std::mt19937 random(5);
   std::vector<float> out(static_cast<std::size_t>(count));

@@ -399,10 +399,4 @@ BENCHMARK(k_means)->Unit(benchmark::kMillisecond);
 
 }  // namespace
 
-int main(int count, char** words) {
-  setenv("ORIEL_THREADS", "1", 0);
-  benchmark::Initialize(&count, words);
-  if (benchmark::ReportUnrecognizedArguments(count, words)) return 1;
-  benchmark::RunSpecifiedBenchmarks();
-  return 0;
-}
+int main(int count, char** words) { return oriel::bench::main_on_one_thread(count, words); }

@@ -166,6 +166,21 @@ TEST_CASE("every size up to what blocks take, with the bits of the tile machine"
   CHECK(taken == cases * level_count());
 }
 
+TEST_CASE("successive matrices of 2 x 2 are multiplied where they lie") {
+  for (const DType dtype : {DType::float32, DType::float64}) {
+    for (const std::int64_t batches : {8, 15, 16, 37, 1001}) {
+      CAPTURE(name(dtype));
+      CAPTURE(batches);
+      const Case c = plain(dtype, {batches, 2, 2, 2}, false, false);
+      if (dtype == DType::float32)
+        CHECK(backend::eigen::EigenBackend({1, 0, ""}).method(c.program).find("where they lie") != std::string::npos);
+      CHECK(check_bits(c) == level_count());
+    }
+  }
+  const Case turned = plain(DType::float32, {20, 2, 2, 2}, true, false);
+  CHECK(backend::eigen::EigenBackend({1, 0, ""}).method(turned.program).find("side by side") != std::string::npos);
+}
+
 TEST_CASE("flat, narrow and deep matrices") {
   for (const Sizes& s : std::vector<Sizes>{{20, 1, 3, 2},
                                            {20, 3, 1, 2},

@@ -1,5 +1,6 @@
 // Products of small matrices that lie side by side: element e of sixteen matrices is one row of sixteen lanes.
 #include <initializer_list>
+#include <utility>
 
 #include "backend/eigen/isa/lane_table.hpp"
 #include "backend/eigen/isa/level.hpp"
@@ -190,6 +191,53 @@ void out_of_lanes(void* to, std::int64_t matrix, const void* from, std::int64_t 
   }
 }
 
+// --- matrices of 2 x 2 -----------------------------------------------------------------------------------------------
+
+/// As many matrices as fill a register.
+template <class T>
+struct TwoByTwo {
+  static constexpr int kMatrices = kVectorBytes / static_cast<int>(4 * sizeof(T));
+  typedef T type __attribute__((vector_size(kMatrices * 4 * sizeof(T))));
+
+  static type at(const T* p) {
+    type x;
+    std::memcpy(&x, p, sizeof x);
+    return x;
+  }
+  /// Elements k[0] to k[3] of each matrix.
+  template <int... kElements, std::size_t... I>
+  static type chosen(type x, std::integer_sequence<int, kElements...>, std::index_sequence<I...>) {
+    constexpr int element[] = {kElements...};
+    return __builtin_shufflevector(x, x, static_cast<int>(I / 4 * 4) + element[I % 4]...);
+  }
+  template <int... kElements>
+  static type chosen(type x) {
+    return chosen(x, std::integer_sequence<int, kElements...>(), std::make_index_sequence<kMatrices * 4>());
+  }
+};
+
+template <class T>
+void two_by_two(void* to, const void* left, const void* right, std::int64_t count) {
+  using Two = TwoByTwo<T>;
+  T* out = static_cast<T*>(to);
+  const T* a = static_cast<const T*>(left);
+  const T* b = static_cast<const T*>(right);
+  const typename Two::type zero{};
+  for (; count >= Two::kMatrices; count -= Two::kMatrices, a += 4 * Two::kMatrices, b += 4 * Two::kMatrices) {
+    const auto x = Two::at(a), y = Two::at(b);
+    const auto first = Two::template chosen<0, 0, 2, 2>(x) * Two::template chosen<0, 1, 0, 1>(y);
+    const auto second = Two::template chosen<1, 1, 3, 3>(x) * Two::template chosen<2, 3, 2, 3>(y);
+    // Sums begin at 0, so a sum of -0 alone is 0.
+    const auto sum = first + second + zero;
+    std::memcpy(out, &sum, sizeof sum);
+    out += 4 * Two::kMatrices;
+  }
+  for (; count > 0; --count, a += 4, b += 4, out += 4) {
+    for (int i = 0; i < 4; i += 2)
+      for (int j = 0; j < 2; ++j) out[i + j] = a[i] * b[j] + a[i + 1] * b[j + 2] + T(0);
+  }
+}
+
 template <class T>
 void add_small_products(LaneTable& t, std::initializer_list<int> dtypes) {
   for (const int dtype : dtypes) t.multiply[dtype] = multiply_any_depth<T>;
@@ -207,6 +255,8 @@ void fill_lanes(LaneTable& table) {
   add_small_products<std::uint16_t>(table, {kDTypeIndex<std::uint16_t>, kDTypeIndex<std::int16_t>});
   add_small_products<std::uint32_t>(table, {kDTypeIndex<std::uint32_t>, kDTypeIndex<std::int32_t>});
   add_small_products<std::uint64_t>(table, {kDTypeIndex<std::uint64_t>, kDTypeIndex<std::int64_t>});
+  if constexpr (!kFew) table.two_by_two[0] = two_by_two<float>;
+  if constexpr (!kFew && kVectorBytes >= 32) table.two_by_two[1] = two_by_two<double>;
   table.into_lanes[0] = into_lanes<std::uint32_t>;
   table.into_lanes[1] = into_lanes<std::uint64_t>;
   table.out_of_lanes[0] = out_of_lanes<std::uint32_t>;

@@ -33,10 +33,14 @@ using IntoLanesFn = void (*)(void* dst, const void* src, std::int64_t matrix, st
 /// dst[lane * matrix + e] = src[e * kSmallLanes + lane].
 using OutOfLanesFn = void (*)(void* dst, std::int64_t matrix, const void* src, std::int64_t elements);
 
+/// out[m] = a[m] b[m] for `count` successive row-major matrices of 2 x 2. Products are rounded, then added.
+using TwoByTwoFn = void (*)(void* out, const void* a, const void* b, std::int64_t count);
+
 struct LaneTable {
   SmallProductsFn multiply[kDTypeCount] = {};  // register dtypes that can be multiplied and added
   IntoLanesFn into_lanes[2] = {};              // elements of 4 and 8 bytes
   OutOfLanesFn out_of_lanes[2] = {};
+  TwoByTwoFn two_by_two[2] = {};  // float32 and float64; null in the profile small, and where a matrix fits no register
 };
 
 /// The table of the same level.

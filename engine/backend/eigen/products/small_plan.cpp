@@ -85,6 +85,21 @@ void plan_small_results(const LoopProgram& program, SmallPlan& plan) {
   if (row && step && memory) plan.results = lane_layout(*memory, c.rows, *row, c.columns, *step);
 }
 
+/// Are these successive matrices of 2 x 2, each without gaps?
+bool successive(const LaneLayout& m) {
+  return m.pieces == 1 && m.elements == 4 && m.unit == 1 && m.memory.extents.size() == 1 && m.memory.strides[0] == 4;
+}
+
+isa::TwoByTwoFn two_by_two(const SmallPlan& plan) {
+  const Contraction& c = plan.shape;
+  const isa::SmallProducts& s = plan.strides;
+  if (c.rows != 2 || c.columns != 2 || c.depth != 2 || !is_floating(c.dtype)) return nullptr;
+  const bool row_major = s.a_row == 2 && s.a_step == 1 && s.b_step == 2 && s.b_column == 1;
+  if (!row_major || !successive(plan.left) || !successive(plan.right)) return nullptr;
+  if (plan.results && !successive(*plan.results)) return nullptr;
+  return plan.lanes->two_by_two[plan.log_bytes - 2];
+}
+
 }  // namespace
 
 std::shared_ptr<const SmallPlan> plan_small_products(const LoopProgram& program, const isa::Table& table) {
@@ -108,6 +123,7 @@ std::shared_ptr<const SmallPlan> plan_small_products(const LoopProgram& program,
   plan->left = factor_layout(left, c->depth, s.a_row, s.a_step);
   plan->right = factor_layout(right, c->depth, s.b_column, s.b_step);
   plan_small_results(program, *plan);
+  plan->two_by_two = two_by_two(*plan);
   return plan;
 }
 
@@ -118,8 +134,9 @@ std::string describe_small_products(const LoopProgram& program, const isa::Table
     return program.arguments[static_cast<std::size_t>(factor.memory.buffer)].name;
   };
   return "contraction: " + codegen::to_string(plan->shape) + " (rows, columns, depth); " +
-         std::to_string(isa::kSmallLanes) + " side by side, rows from " + name(plan->left) + ", columns from " +
-         name(plan->right);
+         (plan->two_by_two != nullptr ? std::string("where they lie")
+                                      : std::to_string(isa::kSmallLanes) + " side by side") +
+         ", rows from " + name(plan->left) + ", columns from " + name(plan->right);
 }
 
 }  // namespace oriel::backend::eigen

@@ -34,6 +34,7 @@ class SmallMultiplier {
   SmallMultiplier(const SmallPlan& plan, const Launch& epilogue, std::span<void* const> arguments)
       : plan_(plan), arguments_(arguments), products_(plan.strides) {
     const codegen::Contraction& c = plan.shape;
+    if (plan.two_by_two != nullptr && plan.results) return;
     left_ = lanes(kLeft, c.rows * c.depth);
     right_ = lanes(kRight, c.columns * c.depth);
     sums_ = lanes(kSums, c.rows * c.columns);
@@ -50,9 +51,12 @@ class SmallMultiplier {
   /// Multiplies matrices [batch, end).
   void run(std::int64_t batch, std::int64_t end) {
     const codegen::Contraction& c = plan_.shape;
+    if (plan_.two_by_two != nullptr && plan_.results)
+      return multiply_in_place(address(*plan_.results, batch), batch, end - batch);
     for (; batch < end; batch += together_) {
       const std::int64_t all = std::min(together_, end - batch);
-      for (std::int64_t done = 0; done < all; done += kSmallLanes) {
+      if (plan_.two_by_two != nullptr) multiply_in_place(results_, batch, all);
+      for (std::int64_t done = 0; plan_.two_by_two == nullptr && done < all; done += kSmallLanes) {
         const std::int64_t count = std::min(kSmallLanes, all - done);
         multiply(batch + done, count);
         if (plan_.results)
@@ -79,6 +83,15 @@ class SmallMultiplier {
 
   char* argument(const codegen::Matrices& m) const {
     return static_cast<char*>(arguments_[static_cast<std::size_t>(m.buffer)]);
+  }
+
+  /// The first element of a matrix of an evenly spaced factor.
+  char* address(const LaneLayout& m, std::int64_t batch) const {
+    return argument(m.memory) + (m.memory.offset + batch * m.memory.strides[0]) * (std::int64_t{1} << plan_.log_bytes);
+  }
+
+  void multiply_in_place(char* out, std::int64_t batch, std::int64_t count) const {
+    plan_.two_by_two(out, address(plan_.left, batch), address(plan_.right, batch), count);
   }
 
   void multiply(std::int64_t batch, std::int64_t count) const {

@@ -86,7 +86,9 @@ struct ExplainedKernel {
   bool permuted = false;                   ///< loops were put into another order
   bool coalesced = false;                  ///< loops were joined or dropped
   /// How the device runs it, if the loop program does not show it; else empty. "contraction: batch 1, 512 x 512 x 512
-  /// (rows, columns, depth); blocked, rows from in0 packed, columns from in1 read as they lie"
+  /// (rows, columns, depth); blocked, rows from in0 packed, columns from in1 read as they lie". Of loops on the CPU
+  /// that take long: lines on what keeps them far from the time of their memory, such as "gathers in0 element by
+  /// element: rows of 4 bytes".
   std::string method;
   /// The device's execution path for it: "blocked products", "streamed products", "dot products", "windows",
   /// "small products side by side", "reductions tile by tile", "elementwise tiles", "running softmax", or "parts that

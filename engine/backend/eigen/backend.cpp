@@ -6,6 +6,7 @@
 #include <string_view>
 #include <thread>
 
+#include "backend/eigen/access_notes.hpp"
 #include "backend/eigen/isa/levels.hpp"
 #include "backend/eigen/kernel_time.hpp"
 #include "backend/eigen/path_facts.hpp"
@@ -293,7 +294,11 @@ std::string EigenBackend::method(const codegen::LoopProgram& program) const {
     return "its short rows are unrolled: neighbouring points fill the registers, and terms are added one by one";
   std::string text = describe_windows(program, table_);
   if (text.empty()) text = describe_contraction(program, table_);
-  return text.empty() ? Backend::method(program) : text;
+  if (!text.empty()) return text;
+  text = Backend::method(program);
+  for (const std::string& note : access_notes(program, *make_plan(program, table_, options_.tile)))
+    text += (text.empty() ? "" : "\n") + note;
+  return text;
 }
 
 }  // namespace oriel::backend::eigen

@@ -111,6 +111,47 @@ TEST_CASE("lanes that no point has reached are not read") {
   }
 }
 
+TEST_CASE("rows and columns with gaps between them, forwards and backwards; a NaN stays in its row") {
+  for (const DType dtype : {DType::float32, DType::float64, DType::int32}) {
+    for (const auto& [points, length] : {std::pair<std::int64_t, std::int64_t>{11, 1500}, {70, 100}, {1, 20001}}) {
+      for (const bool columns : {false, true}) {
+        for (const bool backwards : {false, true}) {
+          // Memory has `lines` lines of `line` elements, `pitch` apart.
+          const std::int64_t lines = columns ? length : points, line = columns ? points : length, pitch = line + 5;
+          const Bytes in = random_bytes(dtype, lines * pitch + 3, 11);
+          if (dtype == DType::float32) in.as<float>()[3 + pitch * (lines / 2) + line / 2] = std::nanf("");
+          const std::int64_t step = backwards ? -pitch : pitch, first = 3 + (backwards ? (lines - 1) * pitch : 0);
+          Bytes dense(dtype, points * length);
+          for (std::int64_t p = 0; p < points; ++p) {
+            for (std::int64_t r = 0; r < length; ++r)
+              write_element(dense, p * length + r, read_element(in, first + (columns ? r * step + p : p * step + r)));
+          }
+          for (const Op op : {Op::Sum, Op::Prod, Op::ReduceMax, Op::ReduceMin}) {
+            const Bytes want = in_order(dense, op, points, length);
+            for (const std::string& level : isa_levels()) {
+              INFO(name(dtype), " ", points, " ", columns, " ", backwards, " ", graph::name(op), " ", level);
+              backend::eigen::EigenBackend device({.threads = 1, .isa = level, .tier = EigenTier::tile});
+              Bytes out(dtype, points);
+              Builder k({points}, columns ? Orientation::Outer : Orientation::Inner);
+              const auto i0 = k.argument(dtype, in.elements());
+              const auto o0 = k.argument(dtype, points, true);
+              k.stage({length});
+              const View view{{points, length}, {columns ? 1 : step, columns ? step : 1}, first, {}};
+              k.store(false, k.reduce(op, k.load(true, i0, ShapeTracker(view))), o0, ShapeTracker(Shape{points}));
+              run(device, k.p, {&in, &out});
+              for (std::int64_t p = 0; p < points; ++p) {
+                const Word a = read_element(want, p), b = read_element(out, p);
+                CHECK((dtype == DType::float32 && std::isnan(want.as<float>()[p]) ? std::isnan(out.as<float>()[p])
+                                                                                  : a == b));
+              }
+            }
+          }
+        }
+      }
+    }
+  }
+}
+
 TEST_CASE("every dtype reduces") {
   backend::eigen::EigenBackend device({1, 0, ""});
   for (const DType dtype : register_dtypes()) {

@@ -196,7 +196,8 @@ void whole_rows(const ProductBlock& q) {
 }
 
 // Columns whose sums stay in the first-level cache while rows of b stream past, and rows of b taken at a time.
-constexpr int kStrip = 2048;
+template <class T, int Rows>
+constexpr int kStrip = Rows == 1 && sizeof(T) == 4 ? 4096 : 2048;
 constexpr int kPass = 8;
 
 template <class T>
@@ -211,7 +212,7 @@ inline void pass_packet(T* sum, const T* a, std::int64_t a_row, std::int64_t a_s
   using A = Floats<T>;
   typename A::Packet x[Rows];
   ORIEL_UNROLL
-  for (int i = 0; i < Rows; ++i) x[i] = A::load(sum + i * kStrip);
+  for (int i = 0; i < Rows; ++i) x[i] = A::load(sum + i * kStrip<T, Rows>);
   ORIEL_UNROLL
   for (int u = 0; u < Pass; ++u) {
     const typename A::Packet y = A::load(b + u * b_row);
@@ -221,7 +222,7 @@ inline void pass_packet(T* sum, const T* a, std::int64_t a_row, std::int64_t a_s
     for (int i = 0; i < Rows; ++i) x[i] = A::madd(A::all(a + i * a_row + u * a_step), y, x[i]);
   }
   ORIEL_UNROLL
-  for (int i = 0; i < Rows; ++i) A::store(sum + i * kStrip, x[i]);
+  for (int i = 0; i < Rows; ++i) A::store(sum + i * kStrip<T, Rows>, x[i]);
 }
 
 /// The same for all sums of a strip.
@@ -230,6 +231,10 @@ void pass_rows(T* sum, const ProductBlock& q, std::int64_t p, const T* b, std::i
   constexpr int kSize = Floats<T>::kSize;
   const T* a = static_cast<const T*>(q.a) + p * q.a_step;
   std::int64_t j = 0;
+  if (q.follows_streams) {
+    for (; j + kSize <= cols; j += kSize)
+      pass_packet<T, Rows, Pass, false>(sum + j, a, q.a_row, q.a_step, b + j, q.b_row);
+  }
   const std::int64_t ahead = ahead_of<T>(q.b_row);
   for (; j + kSize <= cols; j += kSize) {
     pass_packet<T, Rows, Pass, true>(sum + j, a, q.a_row, q.a_step, b + j, q.b_row, ahead);
@@ -244,11 +249,12 @@ void pass_rows(T* sum, const ProductBlock& q, std::int64_t p, const T* b, std::i
 
 template <class T, int Rows>
 void stream(const ProductBlock& q) {
-  alignas(64) T sum[Rows * kStrip];
-  for (std::int64_t at = 0; at < q.cols; at += kStrip) {
-    const std::int64_t cols = q.cols - at < kStrip ? q.cols - at : kStrip;
+  constexpr std::int64_t kColumns = kStrip<T, Rows>;
+  alignas(64) T sum[Rows * kColumns];
+  for (std::int64_t at = 0; at < q.cols; at += kColumns) {
+    const std::int64_t cols = q.cols - at < kColumns ? q.cols - at : kColumns;
     for (int i = 0; i < Rows; ++i) {
-      std::memset(sum + i * kStrip, 0, static_cast<std::size_t>(round_packet<T>(cols)) * sizeof(T));
+      std::memset(sum + i * kColumns, 0, static_cast<std::size_t>(round_packet<T>(cols)) * sizeof(T));
     }
     const T* b = static_cast<const T*>(q.b) + at;
     std::int64_t p = 0;
@@ -258,7 +264,7 @@ void stream(const ProductBlock& q) {
     const T* from = static_cast<const T*>(q.from);
     for (int i = 0; i < Rows; ++i) {
       T* to = c + i * q.c_row;
-      const T* total = sum + i * kStrip;
+      const T* total = sum + i * kColumns;
       if (from == nullptr) {
         std::memcpy(to, total, static_cast<std::size_t>(cols) * sizeof(T));
         continue;

@@ -1,147 +1,8 @@
 // Reductions in the fixed order: lanes, then blocks, then pairs of blocks (see ../tile/README.md).
-#include <algorithm>
-
-#include "backend/eigen/isa/level.hpp"
-#include "ops/functions/all.hpp"
+#include "backend/eigen/isa/row_lanes.hpp"
 
 namespace oriel::backend::isa::ORIEL_ISA_LEVEL {
 namespace {
-
-using namespace oriel::ops;                   // NOLINT(google-build-using-namespace): functors, and
-using namespace oriel::ops::ORIEL_ISA_LEVEL;  // NOLINT(google-build-using-namespace): those of the level
-
-/// The functor with an op's name.
-template <Op kOp>
-struct NamedOf;
-#define ORIEL_ELEMENTWISE(op) \
-  template <>                 \
-  struct NamedOf<Op::op> {    \
-    using type = op;          \
-  };
-ORIEL_OPS(ORIEL_ELEMENTWISE_OPS)
-#undef ORIEL_ELEMENTWISE
-
-/// A reduction of the table, over a dtype.
-template <Op kOp, DType kDType>
-using ReductionOf =
-    Reduce<typename FunctorOf<row(kOp).combination, kind(kDType), typename NamedOf<row(kOp).combination>::type>::type,
-           typename IdentityOf<identity(kOp, kDType)>::type>;
-using SumOf = ReductionOf<Op::Sum, DType::float32>;
-
-template <class F, class Combination>
-inline constexpr bool kCombines = std::is_same_v<typename F::Combination, Combination>;
-template <class F>
-inline constexpr bool kExtreme = kCombines<F, Max> || kCombines<F, Min>;
-
-// The maximum (or minimum) of floats, lane by lane. Which lanes are not NaN is kept in masks beside the values, so each
-// element adds only one instruction to the chain of dependent ones. Returns how many elements were taken.
-template <class T, class F>
-std::int64_t extreme_lanes(T* acc, const T* x, std::int64_t n) {
-  namespace in = Eigen::internal;
-  using P = typename in::packet_traits<T>::type;
-  constexpr int size = in::packet_traits<T>::size;
-  constexpr int packets = kLanes / size;
-  P best[packets], number[packets];
-  for (int k = 0; k < packets; ++k) {
-    best[k] = in::ploadu<P>(acc + k * size);
-    number[k] = in::pcmp_eq(best[k], best[k]);
-  }
-  std::int64_t i = 0;
-  for (; i + kLanes <= n; i += kLanes) {
-    for (int k = 0; k < packets; ++k) {
-      const P v = in::ploadu<P>(x + i + k * size);
-      // pmax and pmin return their first operand if both are equal; Max and Min return the later element.
-      best[k] = kCombines<F, Max> ? in::pmax(v, best[k]) : in::pmin(v, best[k]);
-      number[k] = in::pand(number[k], in::pcmp_eq(v, v));
-    }
-  }
-  const P nan = in::pset1<P>(std::numeric_limits<T>::quiet_NaN());
-  for (int k = 0; k < packets; ++k) in::pstoreu(acc + k * size, in::pselect(number[k], best[k], nan));
-  return i;
-}
-
-/// The lanes of a sum or product as named registers: g++ 12 does not keep an array of this size in registers.
-template <class T, class F>
-struct PacketLanes {
-  using P = typename Eigen::internal::packet_traits<T>::type;
-  static constexpr int kSize = Eigen::internal::packet_traits<T>::size;
-  static constexpr int kCount = kLanes / kSize;
-
-  PacketLanes() {
-    for (P& l : lane) l = Eigen::internal::pset1<P>(F::template identity<T>());
-  }
-  explicit PacketLanes(const T* from) {
-    for (int k = 0; k < kCount; ++k) lane[k] = Eigen::internal::ploadu<P>(from + k * kSize);
-  }
-  void store(T* to) const {
-    for (int k = 0; k < kCount; ++k) Eigen::internal::pstoreu(to + k * kSize, lane[k]);
-  }
-
-  static P of(P a, P b) {
-    static_assert(kCombines<F, Add> || kCombines<F, Mul>, "the combination of floats has no packets here");
-    return kCombines<F, Add> ? Eigen::internal::padd(a, b) : Eigen::internal::pmul(a, b);
-  }
-  /// Takes whole rows of lanes and returns how many elements those are. packet(i) is the packet that begins at element
-  /// i.
-  template <class Packets>
-  std::int64_t take(std::int64_t n, Packets packet) {
-    std::int64_t i = 0;
-    // Four rows of lanes at a time. A loop over single rows is so short that its alignment in the library changes its
-    // speed (by a factor of 1.4 on a Zen 4 core).
-    for (; i + 4 * kLanes <= n; i += 4 * kLanes) {
-      ORIEL_UNROLL
-      for (int row = 0; row < 4; ++row) {
-        for (int k = 0; k < kCount; ++k)
-          lane[k] = of(lane[k], packet(i + row * kLanes + static_cast<std::int64_t>(k * kSize)));
-      }
-    }
-    for (; i + kLanes <= n; i += kLanes) {
-      for (int k = 0; k < kCount; ++k) lane[k] = of(lane[k], packet(i + static_cast<std::int64_t>(k * kSize)));
-    }
-    return i;
-  }
-  /// Combines the lanes by halves.
-  T joined() {
-    for (int half = kCount / 2; half >= 1; half /= 2) {
-      for (int k = 0; k < half; ++k) lane[k] = of(lane[k], lane[k + half]);
-    }
-    alignas(64) T one[kSize];
-    Eigen::internal::pstore(one, lane[0]);
-    ORIEL_UNROLL
-    for (int half = kSize / 2; half >= 1; half /= 2) {
-      ORIEL_UNROLL
-      for (int l = 0; l < half; ++l) one[l] = F::of(one[l], one[l + half]);
-    }
-    return one[0];
-  }
-
-  P lane[kCount];
-};
-
-template <class T, class F>
-void accumulate_lanes(T* acc, const T* x, std::int64_t n) {
-  if constexpr (std::is_floating_point_v<T> && kExtreme<F>) {
-    const std::int64_t done = extreme_lanes<T, F>(acc, x, n);
-    x += done;
-    n -= done;
-  } else if constexpr (std::is_floating_point_v<T>) {
-    using Lanes = PacketLanes<T, F>;
-    Lanes lanes(acc);
-    const std::int64_t done =
-        lanes.take(n, [&](std::int64_t i) { return Eigen::internal::ploadu<typename Lanes::P>(x + i); });
-    lanes.store(acc);
-    x += done;
-    n -= done;
-  }
-  T lane[kLanes];
-  for (int l = 0; l < kLanes; ++l) lane[l] = acc[l];
-  std::int64_t i = 0;
-  for (; i + kLanes <= n; i += kLanes) {
-    for (int l = 0; l < kLanes; ++l) lane[l] = F::of(lane[l], x[i + l]);
-  }
-  for (int l = 0; l < n - i; ++l) lane[l] = F::of(lane[l], x[i + l]);
-  for (int l = 0; l < kLanes; ++l) acc[l] = lane[l];
-}
 
 template <class T, class F>
 void accumulate(void* accumulator, std::int64_t period, std::int64_t position, const void* values, std::int64_t n) {
@@ -182,92 +43,49 @@ void merge(void* dst, const void* a, const void* b, std::int64_t n) {
   for (std::int64_t i = 0; i < n; ++i) d[i] = F::of(x[i], y[i]);
 }
 
-template <class T, class F>
-T join_lanes(T* lane) {
-  for (int half = kLanes / 2; half >= 1; half /= 2) {
-    for (int l = 0; l < half; ++l) lane[l] = F::of(lane[l], lane[l + half]);
-  }
-  return lane[0];
-}
+/// Rows that follow each other in a lane are combined in one pass over the lane.
+constexpr std::int64_t kRowsOfLane = 4;
 
-/// Not inlined: its loops are long code that reduce_row would hold twice.
+/// Adds element j of each of four rows to a[j].
 template <class T, class F>
-__attribute__((noinline)) T reduce_block(const T* x, std::int64_t n) {
-  if constexpr (std::is_floating_point_v<T> && !kExtreme<F>) {
+void accumulate_four(T* a, std::int64_t width, const T* row, std::int64_t apart) {
+  std::int64_t j = 0;
+  if constexpr (std::is_floating_point_v<T>) {
     using Lanes = PacketLanes<T, F>;
-    if (n % kLanes == 0) {
-      Lanes lanes;
-      lanes.take(n, [&](std::int64_t i) { return Eigen::internal::ploadu<typename Lanes::P>(x + i); });
-      return lanes.joined();
+    using P = typename Lanes::P;
+    namespace in = Eigen::internal;
+    for (; j + Lanes::kSize <= width; j += Lanes::kSize) {
+      P sum = in::ploadu<P>(a + j);
+      for (int r = 0; r < kRowsOfLane; ++r) {
+        const P next = Lanes::of(sum, in::ploadu<P>(row + r * apart + j));
+        sum = kExtreme<F> ? in::pselect(in::pcmp_eq(sum, sum), next, sum) : next;
+      }
+      in::pstoreu(a + j, sum);
     }
   }
-  T lane[kLanes];
-  for (T& l : lane) l = F::template identity<T>();
-  accumulate_lanes<T, F>(lane, x, n);
-  return join_lanes<T, F>(lane);
+  ORIEL_VECTOR_LOOP
+  for (std::int64_t i = j; i < width; ++i)
+    a[i] = F::of(F::of(F::of(F::of(a[i], row[i]), row[apart + i]), row[2 * apart + i]), row[3 * apart + i]);
 }
 
-/// Reduces a row of n elements. block(at, count) reduces the `count` elements from `at` on.
-template <class T, class F, class Block>
-T reduce_row(std::int64_t n, Block block) {
-  if (n <= kBlock) return block(0, n);
-  T waiting[64];
-  std::int64_t blocks = 0;
-  int depth = 0;
-  for (std::int64_t at = 0; at < n; at += kBlock) {
-    T value = block(at, n - at < kBlock ? n - at : kBlock);
-    for (std::int64_t b = blocks; (b & 1) != 0; b >>= 1) value = F::of(waiting[--depth], value);
-    waiting[depth++] = value;
-    ++blocks;
-  }
-  T value = waiting[--depth];
-  while (depth > 0) value = F::of(waiting[--depth], value);
-  return value;
-}
-
-/// Combines kWidth lanes by halves.
-template <class T, class F, int kWidth>
-T fold(T* lane) {
-  if constexpr (kWidth == 1) {
-    return lane[0];
-  } else {
-    constexpr int half = kWidth / 2;
-    ORIEL_VECTOR_LOOP
-    for (int l = 0; l < half; ++l) lane[l] = F::of(lane[l], lane[l + half]);
-    return fold<T, F, half>(lane);
-  }
-}
-
-/// Rows of more than half of kWidth elements, each in its lane. The lanes behind a row hold the identity.
-template <class T, class F, int kWidth>
-void reduce_short_rows(const T* x, std::int64_t rows, std::int64_t cols, T* out) {
-  const T identity = F::template identity<T>();
-  alignas(64) T lane[kWidth];
-  std::fill_n(lane, kWidth, identity);
-  if (cols == kWidth) {
-    for (std::int64_t i = 0; i < rows; ++i, x += kWidth) {
-      ORIEL_VECTOR_LOOP
-      for (int l = 0; l < kWidth; ++l) lane[l] = F::of(identity, x[l]);
-      out[i] = fold<T, F, kWidth>(lane);
-    }
-    return;
-  }
-  for (std::int64_t i = 0; i < rows; ++i, x += cols) {
-    for (std::int64_t l = 0; l < cols; ++l) lane[l] = F::of(identity, x[l]);
-    out[i] = fold<T, F, kWidth>(lane);
-  }
-}
-
+/// Row i goes to lane i mod kLanes.
 template <class T, class F>
-void reduce_rows(const void* values, std::int64_t rows, std::int64_t cols, void* result) {
+void accumulate_rows(void* accumulator, std::int64_t width, const void* values, std::int64_t pitch, std::int64_t rows) {
   const T* x = static_cast<const T*>(values);
-  T* out = static_cast<T*>(result);
-  if constexpr (std::is_floating_point_v<T> && !kFew) {
-    if (cols > 8 && cols <= 16) return reduce_short_rows<T, F, 16>(x, rows, cols, out);
-    if (cols > 16 && cols <= 32) return reduce_short_rows<T, F, 32>(x, rows, cols, out);
-  }
-  for (std::int64_t i = 0; i < rows; ++i, x += cols) {
-    out[i] = reduce_row<T, F>(cols, [&](std::int64_t at, std::int64_t n) { return reduce_block<T, F>(x + at, n); });
+  const std::int64_t apart = kLanes * pitch;
+  for (; rows > 0; rows -= kRowsOfLane * kLanes, x += kRowsOfLane * apart) {
+    for (std::int64_t l = 0; l < std::min(kLanes, rows); ++l) {
+      T* a = static_cast<T*>(accumulator) + l * width;
+      const T* row = x + l * pitch;
+      if (l + 3 * kLanes < rows) {
+        accumulate_four<T, F>(a, width, row, apart);
+        continue;
+      }
+      for (std::int64_t r = l; r < rows; r += kLanes, row += apart) {
+        ORIEL_VECTOR_LOOP
+        for (std::int64_t i = 0; i < width; ++i) a[i] = F::of(a[i], row[i]);
+      }
+    }
   }
 }
 
@@ -320,6 +138,8 @@ void add_reduction(Table& t) {
     fns.combine = combine<T, F>;
     fns.merge = merge<T, F>;
     fns.rows = reduce_rows<T, F>;
+    if constexpr (!kFew && sizeof(T) >= 4)
+      t.accumulate_rows[reduce_index(kOp)][static_cast<int>(kDType)] = accumulate_rows<T, F>;
     const T identity = F::template identity<T>();
     std::memcpy(&fns.identity, &identity, sizeof identity);
   }

@@ -37,6 +37,9 @@ using IotaFn = void (*)(std::int64_t* dst, std::int64_t pitch, std::int64_t base
 /// Reduces a row of n elements in the fixed order. Each element is computed from a[i] and b[i].
 using RowFn = void (*)(const void* a, const void* b, std::int64_t n, void* out);
 
+/// acc[r % kLanes * width + j] op= x[r * pitch + j] for r < rows, j < width, in the order of r.
+using AccumulateRowsFn = void (*)(void* acc, std::int64_t width, const void* x, std::int64_t pitch, std::int64_t rows);
+
 /// One reduction over one dtype, in the fixed order. An accumulator holds kLanes rows of `width` values.
 struct ReduceFns {
   /// acc[(position + i) % period] op= x[i] for i < n, where period is kLanes * width.
@@ -46,8 +49,8 @@ struct ReduceFns {
   void (*combine)(void* acc, std::int64_t width, std::int64_t lanes) = nullptr;
   /// dst[i] = a[i] op b[i] for i < n.
   void (*merge)(void* dst, const void* a, const void* b, std::int64_t n) = nullptr;
-  /// out[i] = the whole reduction of x[i * cols .. (i + 1) * cols) for i < rows.
-  void (*rows)(const void* x, std::int64_t rows, std::int64_t cols, void* out) = nullptr;
+  /// out[i] = the whole reduction of the `cols` elements from x[i * pitch] on, for i < rows.
+  void (*rows)(const void* x, std::int64_t pitch, std::int64_t rows, std::int64_t cols, void* out) = nullptr;
   /// The bytes of the identity.
   std::uint64_t identity = 0;
 };
@@ -70,6 +73,7 @@ struct ProductBlock {
   std::int64_t from_row = 0;
   const void* next =
       nullptr;  // prefetched into the second-level cache for what follows this block; at most depth * 16 bytes
+  bool follows_streams = false;  // the processor fetches rows of b ahead by itself (`stream` only)
 };
 
 /// Products over one dtype.
@@ -251,6 +255,8 @@ struct Table {
   ScanFns scan[2][kDTypeCount];          // CumSum and CumProd, by the dtype of the result
   ProductFns product[kDTypeCount] = {};  // register dtypes that multiply and add
   WindowFns window[kDTypeCount] = {};    // register dtypes that can be multiplied and added
+  /// Of the reductions. Null for elements of less than 4 bytes, and in the profile small.
+  AccumulateRowsFn accumulate_rows[kReduceCount][kDTypeCount] = {};
 };
 
 /// The table of the best level that this machine has, or of the one that ORIEL_ISA names. Throws ArgumentError for a

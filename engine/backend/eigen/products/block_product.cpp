@@ -2,6 +2,8 @@
 
 #include <algorithm>
 
+#include "backend/eigen/processor.hpp"
+
 namespace oriel::backend::eigen {
 
 void BlockProduct::sum_depths(const ResultBlock& b, BlockPanels left, BlockPanels right) const {
@@ -90,6 +92,7 @@ void BlockProduct::stream_depths(const ResultBlock& b, std::int64_t d, const Blo
   q.depth = std::min(plan_.depth_block, plan_.shape.depth - d);
   q.rows = static_cast<int>(b.rows);
   q.cols = static_cast<int>(b.columns);
+  q.follows_streams = processor().follows_streams;
   plan_.product->stream(q);
 }
 

@@ -11,6 +11,8 @@ constexpr std::int64_t kColumnBlock = 512;
 // With at most this many panels of rows, a right factor that is not aligned is read in place.
 constexpr std::int64_t kUnalignedPanels = 8;
 constexpr std::int64_t kStreamedBlock = kResultTile - 128;
+// Columns of one row of results, if they are only stored: the longer the rows that are read, the faster.
+constexpr std::int64_t kStreamedRow = 4096;
 // Elements of the right factor that are gathered at a time for few rows.
 constexpr std::int64_t kGathered = std::int64_t{16} * 1024;
 // Elements of one factor that are packed at a time for all threads.
@@ -37,14 +39,18 @@ bool reads_right_in_place(const ContractionPlan& plan, std::span<void* const> ar
 void choose_size(ProductBlocks& blocks, const ContractionPlan& plan) {
   const codegen::Contraction& shape = plan.shape;
   blocks.rows = std::min(round_up(kRowBlock * 4 >> plan.log_bytes, blocks.height), round_up(shape.rows, blocks.height));
-  std::int64_t columns = plan.columns;
+  std::int64_t columns = plan.columns, per_thread = kJobsPerThread;
   if (plan.path == Path::Streamed) {
     const bool gathers = !blocks.right_direct && !blocks.right_kept;
-    columns = gathers ? std::clamp(kGathered / plan.depth_block, kColumnBlock, kStreamedBlock) : kStreamedBlock;
+    const bool row = shape.rows == 1 && blocks.right_direct && plan.results;
+    columns = gathers ? std::clamp(kGathered / plan.depth_block, kColumnBlock, kStreamedBlock)
+              : row   ? kStreamedRow
+                      : kStreamedBlock;
+    if (row) per_thread = 1;
   }
   blocks.columns = std::min(round_up(columns, blocks.width), round_up(shape.columns, plan.product->packet));
   const auto count = [&] { return blocks.segments * shape.batches * blocks.count(shape.rows, shape.columns); };
-  while (blocks.threads > 1 && count() < blocks.threads * kJobsPerThread) {
+  while (blocks.threads > 1 && count() < blocks.threads * per_thread) {
     const double work = static_cast<double>(blocks.rows * blocks.columns) * static_cast<double>(plan.segment);
     if (work < 2 * kSmallestBlock) return;
     if (blocks.columns > blocks.rows && blocks.columns > blocks.width) {

@@ -50,6 +50,18 @@ void plan_reductions(Plan& plan) {
   plan.arena_bytes = most;
 }
 
+// Finds the stages that only reduce a matrix in memory. A load that fetches ahead keeps its tiles.
+void find_direct(Plan& plan) {
+  for (StagePlan& stage : plan.stages) {
+    if (stage.body.size() != 1 || stage.reductions.size() != 1 || !stage.kept.empty()) continue;
+    const TileStep& load = stage.body.front();
+    const ReducePlan& r = stage.reductions.front();
+    if (load.kind != StepKind::Load || load.ahead != 0 || r.row != nullptr || r.input != load.dst) continue;
+    const MemoryAccess& m = plan.reaches[static_cast<std::size_t>(load.reach)];
+    if (m.same && m.walk.matrix() && (!plan.columns || r.accumulate_rows != nullptr)) stage.direct = load.reach;
+  }
+}
+
 double work(const Plan& plan) {
   double sum = 0;
   for (const StagePlan& stage : plan.stages) {
@@ -70,6 +82,7 @@ class Planner {
         wanted_tile_(tile),
         frame_(frame),
         rows_(rows),
+        gathers_(frame == nullptr && rows == 0 ? find_row_gathers(program) : RowGathers()),
         stages_(pair_ops(program, table, frame == nullptr ? kNoValue : frame->wanted)),
         tables_(program, table, frame != nullptr, *plan_) {}
 
@@ -86,12 +99,13 @@ class Planner {
     if (frame_ != nullptr) {
       lay_frame();
     } else {
-      Tiler tiler(program_, *plan_);
+      Tiler tiler(program_, gathers_, *plan_);
       tile_length_ = rows_ > 0 ? tiler.lay_rows(rows_, wanted_tile_) : tiler.run(wanted_tile_);
     }
     values_ = place_values(program_, stages_, frame_, tile_length_, tables_, *plan_);
     lower();
     look_ahead(program_, *plan_);
+    find_direct(*plan_);
     plan_reductions(*plan_);
     plan_->arena_bytes = (plan_->arena_bytes + 63) / 64 * 64;
     plan_->work = work(*plan_);
@@ -208,6 +222,7 @@ class Planner {
       const codegen::Reduction& r = stage.reductions[k];
       ReducePlan p;
       p.fns = &table_.reduce[isa::reduce_index(r.op)][index(r.dtype)];
+      p.accumulate_rows = table_.accumulate_rows[isa::reduce_index(r.op)][index(r.dtype)];
       if (p.fns->accumulate == nullptr) {
         refuse("no " + std::string(graph::name(r.op)) + " of " + std::string(oriel::name(r.dtype)));
       }
@@ -266,9 +281,12 @@ class Planner {
                     : in.code == Code::Index  ? StepKind::Index
                                               : StepKind::Valid;
         step.reach = tables_.add_reach(access, walk(access), in.code == Code::Store);
+        if (in.code == Code::Gather && gathers_.any && gathers_.rows[static_cast<std::size_t>(in.result)])
+          step.kind = StepKind::GatherRows;
         break;
       }
     }
+    step.starts = gathers_.any && in.result != kNoValue && gathers_.starts[static_cast<std::size_t>(in.result)];
     const bool once = in.result != kNoValue && values_.repeated[static_cast<std::size_t>(in.result)];
     (once ? plan_->repeated : steps).push_back(step);
   }
@@ -290,7 +308,8 @@ class Planner {
   std::shared_ptr<Plan> plan_;
   std::int64_t wanted_tile_;
   const TileFrame* frame_;
-  std::int64_t rows_;                // of a row plan
+  std::int64_t rows_;  // of a row plan
+  const RowGathers gathers_;
   const std::vector<Stage> stages_;  // the program's, with operations in pairs
   std::int64_t tile_length_ = 1;
   PlanTables tables_;

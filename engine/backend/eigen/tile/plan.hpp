@@ -29,17 +29,18 @@ struct MemoryAccess {
   isa::CopyFn copy = nullptr;  // memory -> register for loads, register -> memory for stores
 };
 
-enum class StepKind : std::uint8_t { Compute, Chain, Copy, Fill, Load, Gather, Index, Valid, Store };
+enum class StepKind : std::uint8_t { Compute, Chain, Copy, Fill, Load, Gather, GatherRows, Index, Valid, Store };
 
 struct TileStep {
   StepKind kind = StepKind::Compute;
   std::int8_t log_bytes = 2;  // of an element of dst
   bool numbers = false;       // only the first elements of b and c are read
+  bool starts = false;        // for the first point of each row of the tile only
   Slot dst = 0;
   Slot a = 0;
   Slot b = 0;
   Slot c = 0;
-  // Load, Gather, Index, Valid, Store: the access. Compute, Chain: the store that takes the result, or -1.
+  // Load, Gather, GatherRows, Index, Valid, Store: the access. Compute, Chain: the store that takes the result, or -1.
   std::int32_t reach = -1;
   std::int32_t chain = -1;  // Chain: index into `chains`
   std::int32_t constant = -1;
@@ -75,6 +76,7 @@ struct Broadcast {
 
 struct ReducePlan {
   const isa::ReduceFns* fns = nullptr;
+  isa::AccumulateRowsFn accumulate_rows = nullptr;
   /// If tiles hold whole blocks of one row: sums values that it computes from two operands. Else null.
   isa::RowFn row = nullptr;
   bool number = false;  // the second operand is one number
@@ -104,6 +106,8 @@ struct StagePlan {
   std::vector<TileStep> body;
   std::vector<ReducePlan> reductions;
   std::vector<TileStep> outer;
+  // If the loops only reduce a matrix in memory: the access. It is read where it lies, with no tile between.
+  std::int32_t direct = -1;
 };
 
 /// A register that is filled once for each launch and thread: a constant, or a load that is the same everywhere.

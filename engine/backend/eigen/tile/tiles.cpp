@@ -31,6 +31,10 @@ constexpr std::int64_t kLiveColumns = std::int64_t{64} * 1024;
 // From so many points on, threads share a reduction's points, so columns need not form many blocks.
 constexpr std::int64_t kManyRows = 4 * isa::kBlock;
 
+// The elements of rows that are only copied.
+constexpr std::int64_t kGatheredTile = 4096;
+// The elements of rows in memory that are reduced side by side.
+constexpr std::int64_t kRowsTile = std::int64_t{16} * 1024;
 // Parts of rows shorter than this cost more to start than to copy.
 constexpr std::int64_t kLeastRow = 96;
 
@@ -80,13 +84,19 @@ std::int64_t Tiler::lay_rows(std::int64_t rows, std::int64_t points) {
   return rows * points;
 }
 
-// Are all values of the loops elements of memory?
-bool Tiler::reads_alone() const {
-  return std::all_of(program_.stages.begin(), program_.stages.end(), [](const Stage& stage) {
-    return std::all_of(stage.body.begin(), stage.body.end(),
-                       [](const Instr& in) { return in.code == codegen::Code::Load; }) &&
-           !stage.reductions.empty();
-  });
+// How many elements a tile has if all values of the loops are elements of memory; else 0.
+std::int64_t Tiler::tile_that_reads() {
+  bool matrices = true;
+  for (const Stage& stage : program_.stages) {
+    if (stage.reductions.empty()) return 0;
+    for (const Instr& in : stage.body) {
+      if (in.code != codegen::Code::Load) return 0;
+      const Access& access = program_.accesses[static_cast<std::size_t>(in.aux)];
+      matrices = matrices && stage.body.size() == 1 && AccessWalker(access, program_.outer.size(), false).matrix();
+    }
+  }
+  reads_matrices_ = matrices;
+  return matrices ? std::max(processor().read_tile, kRowsTile) : processor().read_tile;
 }
 
 void Tiler::choose_tile(std::int64_t tile) {
@@ -101,7 +111,8 @@ void Tiler::choose_tile(std::int64_t tile) {
   if (longest <= kShortRow) plan_->columns = true;
   if (tile <= 0) {
     // Live registers are at most what the widest point of a straight-line body needs; the count is taken cheaply.
-    tile = !plan_->columns && reads_alone() ? processor().read_tile : kDefaultTile;
+    const std::int64_t reads = plan_->columns ? 0 : tile_that_reads();
+    tile = reads > 0 ? reads : gathers_.alone ? kGatheredTile : kDefaultTile;
     std::int64_t bytes = 0;
     for (const Stage& stage : program_.stages) {
       bytes = std::max(bytes, widest(stage.body));
@@ -122,7 +133,9 @@ void Tiler::choose_tile(std::int64_t tile) {
     if (s.loops) tile_length_ = std::max(tile_length_, s.step * plan_->block);
     if (!plan_->columns && plan_->block > 1) tile_length_ = std::max(tile_length_, s.points * plan_->block);
   }
-  plan_->pinned_length = (std::max(tile_length_, plan_->block) + 15) / 16 * 16;
+  // Loops that only read memory use no constants.
+  const std::int64_t pinned = reads_matrices_ ? plan_->block : std::max(tile_length_, plan_->block);
+  plan_->pinned_length = (pinned + 15) / 16 * 16;
 }
 
 // For a matrix whose many rows are reduced: columns are read to the end of the rows, and the lanes stay in the
@@ -151,6 +164,7 @@ void Tiler::choose_grid() {
   const bool loops =
       std::any_of(plan_->stages.begin(), plan_->stages.end(), [](const StagePlan& s) { return s.loops; });
   const std::size_t rank = program_.outer.size();
+  if (gathers_.any) return choose_gathered_rows();
   if (loops || rank < 2 || plan_->block < kGridSide * kGridSide) return;
   for (const Access& access : program_.accesses) {
     const std::int64_t last = access.coefficient(rank - 1);
@@ -197,6 +211,21 @@ void Tiler::choose_period() {
   plan_->block = plan_->block / unit * unit;
   plan_->blocks = (plan_->points + plan_->block - 1) / plan_->block;
   plan_->pinned_length = std::max(tile_length_, plan_->block);
+}
+
+// Rows that are gathered: a tile is whole rows, or a part of one row.
+void Tiler::choose_gathered_rows() {
+  const std::size_t last = program_.outer.size() - 1;
+  const std::int64_t row = program_.outer[last].value();
+  plan_->slow_points = plan_->points / row;
+  plan_->fast_points = row;
+  // A program with a single loop has one row.
+  if (last == 0) return;
+  plan_->grid_split = last;
+  plan_->grid_cols = std::min(row, plan_->block);
+  plan_->grid_rows = std::min(plan_->slow_points, plan_->block / plan_->grid_cols);
+  plan_->blocks = ((plan_->slow_points + plan_->grid_rows - 1) / plan_->grid_rows) *
+                  ((row + plan_->grid_cols - 1) / plan_->grid_cols);
 }
 
 // If rows of memory are not adjacent, as in an image whose border is left out, a tile of successive points would be

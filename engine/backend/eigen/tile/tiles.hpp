@@ -6,6 +6,7 @@
 #include <vector>
 
 #include "backend/eigen/tile/plan.hpp"
+#include "backend/eigen/tile/row_gathers.hpp"
 
 namespace oriel::backend::eigen {
 
@@ -17,7 +18,8 @@ inline int log_bytes_of(DType dtype) { return std::countr_zero(itemsize(register
 
 class Tiler {
  public:
-  Tiler(const codegen::LoopProgram& program, Plan& plan) : program_(program), plan_(&plan) {}
+  Tiler(const codegen::LoopProgram& program, const RowGathers& gathers, Plan& plan)
+      : program_(program), gathers_(gathers), plan_(&plan) {}
   /// Sets the plan's orientation, blocks and stages' steps. `tile` is the wanted number of elements, 0 for the default.
   /// Returns the elements of the largest tile inside loops.
   std::int64_t run(std::int64_t tile);
@@ -26,18 +28,21 @@ class Tiler {
 
  private:
   void choose_tile(std::int64_t tile);
-  bool reads_alone() const;
+  std::int64_t tile_that_reads();
   void choose_grid();
   void widen_columns();
   void choose_rows();
+  void choose_gathered_rows();
   void choose_period();
   void choose_columns();
   std::int64_t widest(const std::vector<codegen::Instr>& list) const;
   int log_bytes(codegen::ValueId v) const { return log_bytes_of(program_.values[static_cast<std::size_t>(v)]); }
 
   const codegen::LoopProgram& program_;
+  const RowGathers& gathers_;
   Plan* plan_;
   std::int64_t tile_length_ = 1;
+  bool reads_matrices_ = false;  // each stage only reduces a matrix in memory
 };
 
 /// The points of the last outer loops after which an access begins again; 0 if it does not.

@@ -36,6 +36,11 @@ class AccessWalker {
   /// Boxes come by their elements' places, and no box lies between two rows of another.
   bool in_order() const noexcept { return digits_.has_value(); }
 
+  /// The slow and the fast loops are one axis each, the fast one walks memory, and all points are valid. Then the
+  /// element (slow, fast) is at offset() + slow * pitch() + fast.
+  bool matrix() const noexcept { return matrix_; }
+  std::int64_t pitch() const noexcept { return slow_[0].coefficient; }
+
   /// Position of the tile's first element where the whole tile is valid and lies in memory in a row; else -1.
   std::int64_t in_place(const Tile& tile) const noexcept {
     // A part of one row of memory, as stencils read and write it.
@@ -141,7 +146,7 @@ class AccessWalker {
   bool nothing_ = false;
   bool uniform_ = false;
   bool masked_ = false;
-  bool matrix_ = false;       // slow and fast loops are one axis each, the fast one walks memory, all points are valid
+  bool matrix_ = false;
   std::vector<Below> below_;  // nearest the top first
   std::optional<Digits> digits_;
 };

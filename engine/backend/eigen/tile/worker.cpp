@@ -1,4 +1,4 @@
-#include "backend/eigen/tile/worker.hpp"
+#include "backend/eigen/tile/tile_memory.hpp"
 
 #include <algorithm>
 #include <array>
@@ -65,22 +65,6 @@ Scratch& scratch(int which) {
 
 void clear(void* dst, const TileStep& step, std::int64_t n) {
   std::memset(dst, 0, static_cast<std::size_t>(n) << step.log_bytes);
-}
-
-std::int64_t whole_packets(std::int64_t n) { return (n + isa::kPacket - 1) / isa::kPacket * isa::kPacket; }
-
-void* address(const Launch& launch, const MemoryAccess& r, std::int64_t position) {
-  return static_cast<char*>(launch.arguments[static_cast<std::size_t>(r.buffer)]) + position * r.bytes;
-}
-
-/// The tile's address if it is whole packets, contiguous, of the register's type; else null. The last packet of a load
-/// may include what lies beyond the tile.
-void* in_place(const Launch& launch, const MemoryAccess& r, const Tile& tile) {
-  const std::int64_t size = tile.size();
-  if (!r.same || r.own || (size % isa::kPacket != 0 && !r.slack)) return nullptr;
-  const std::int64_t position = r.walk.in_place(tile);
-  if (position < 0 || (size % isa::kPacket != 0 && position + whole_packets(size) > r.elements)) return nullptr;
-  return address(launch, r, position);
 }
 
 /// Stores a box, bypassing the caches, if its rows are whole cache lines: a square of a transposing copy.
@@ -190,6 +174,7 @@ void Worker::run_loops(const StagePlan& stage, std::int64_t first, std::int64_t 
     }
     return;
   }
+  if (stage.direct >= 0) return reduce_memory(stage, first, n, begin, end, result(0));
   spread_outer_values(stage, outer, n);
   if (!plan_.columns && stage.step == stage.points && begin == 0 && end == stage.points) {
     take_kept(stage, 0);
@@ -250,6 +235,27 @@ void Worker::run_loops(const StagePlan& stage, std::int64_t first, std::int64_t 
   }
 }
 
+void Worker::reduce_memory(const StagePlan& stage, std::int64_t first, std::int64_t n, std::int64_t begin,
+                           std::int64_t end, void* result) const {
+  const MemoryAccess& m = plan_.reaches[static_cast<std::size_t>(stage.direct)];
+  const ReducePlan& r = stage.reductions.front();
+  const std::int64_t pitch = m.walk.pitch();
+  if (!plan_.columns) {
+    r.fns->rows(address(launch_, m, m.walk.offset() + first * pitch + begin), pitch, n, end - begin, result);
+    return;
+  }
+  const std::int64_t lanes = std::min(isa::kLanes, end - begin);
+  const ReducedBlocks reduced(arena_, table_);
+  reduced.start(r, n, lanes);
+  std::int64_t blocks = 0;
+  for (std::int64_t at = begin; at < end; at += isa::kBlock) {
+    const char* x = static_cast<const char*>(address(launch_, m, m.walk.offset() + at * pitch + first));
+    r.accumulate_rows(arena_ + r.accumulator, n, x, pitch, std::min(isa::kBlock, end - at));
+    reduced.end(r, n, lanes, blocks++);
+  }
+  reduced.finish(r, n, blocks, result);
+}
+
 void Worker::run_rows(const StagePlan& stage, std::int64_t first, std::int64_t n, std::int64_t begin,
                       std::int64_t count, void* result) {
   for (const Broadcast& b : stage.broadcasts) {
@@ -264,7 +270,7 @@ void Worker::reduce_rows(const ReducePlan& r, std::int64_t rows, std::int64_t fr
                          void* result) const {
   const char* a = static_cast<const char*>(slots_[r.input]) + (from << r.log_bytes);
   if (r.row == nullptr) {
-    r.fns->rows(a, rows, count, result);
+    r.fns->rows(a, count, rows, count, result);
   } else {
     r.row(a, static_cast<const char*>(slots_[r.second]) + (r.number ? 0 : from << r.log_bytes), count, result);
   }
@@ -292,39 +298,45 @@ void Worker::spread_outer_values(const StagePlan& stage, void* const* outer, std
 }
 
 void Worker::run_steps(const std::vector<TileStep>& steps, const Tile& tile) {
+  const Tile starts{tile.slow, tile.rows, tile.fast, 1};
+  for (const TileStep& step : steps) run_step(step, step.starts ? starts : tile);
+}
+
+void Worker::run_step(const TileStep& step, const Tile& tile) {
   const std::int64_t size = tile.size();
   const std::int64_t n = whole_packets(size);
-  for (const TileStep& step : steps) {
-    switch (step.kind) {
-      case StepKind::Compute:
-        if (step.reach >= 0) slots_[step.dst] = destination(step, tile);
-        step.element(slots_[step.dst], slots_[step.a], slots_[step.b], slots_[step.c], n);
-        break;
-      case StepKind::Chain:
-        run_chain(step, tile);
-        break;
-      case StepKind::Copy:
-        step.copy(slots_[step.dst], 0, 1, slots_[step.a], 0, 1, 1, size);
-        break;
-      case StepKind::Fill:
-        fill(table_, slots_[step.dst], step.log_bytes, launch_.constants[step.constant], n);
-        break;
-      case StepKind::Load:
-        load(step, tile);
-        break;
-      case StepKind::Gather:
-        pick(step, tile);
-        break;
-      case StepKind::Index:
-        index(step, tile);
-        break;
-      case StepKind::Valid:
-        valid(step, tile);
-        break;
-      case StepKind::Store:
-        store(step, tile);
-        break;
-    }
+  switch (step.kind) {
+    case StepKind::Compute:
+      if (step.reach >= 0) slots_[step.dst] = destination(step, tile);
+      step.element(slots_[step.dst], slots_[step.a], slots_[step.b], slots_[step.c], n);
+      break;
+    case StepKind::Chain:
+      run_chain(step, tile);
+      break;
+    case StepKind::Copy:
+      step.copy(slots_[step.dst], 0, 1, slots_[step.a], 0, 1, 1, size);
+      break;
+    case StepKind::Fill:
+      fill(table_, slots_[step.dst], step.log_bytes, launch_.constants[step.constant], n);
+      break;
+    case StepKind::Load:
+      load(step, tile);
+      break;
+    case StepKind::Gather:
+      pick(step, tile);
+      break;
+    case StepKind::GatherRows:
+      pick_rows(step, tile);
+      break;
+    case StepKind::Index:
+      index(step, tile);
+      break;
+    case StepKind::Valid:
+      valid(step, tile);
+      break;
+    case StepKind::Store:
+      store(step, tile);
+      break;
   }
 }
 
@@ -393,62 +405,6 @@ void Worker::gather(const TileStep& step, const Tile& tile, void* memory) const 
     done = box.at + (box.rows - 1) * box.pitch + box.cols;
   });
   clear_to(tile.size());
-}
-
-// Positions that are looked at together, because they may be those of a row.
-constexpr std::int64_t kRun = 64;
-
-/// Are kRun positions one after the other?
-static bool successive(const std::int64_t* at) {
-  if (at[kRun - 1] - at[0] != kRun - 1) return false;
-  std::int64_t apart = 0;
-  for (std::int64_t i = 0; i < kRun; ++i) apart |= at[i] ^ (at[0] + i);
-  return apart == 0;
-}
-
-// Reads element by element, or rows at a time. Positions outside the buffer give 0.
-void Worker::pick(const TileStep& step, const Tile& tile) {
-  const MemoryAccess& r = reach(step);
-  const auto* at = static_cast<const std::int64_t*>(slots_[step.a]);
-  slots_[step.dst] = own_register(step.dst);
-  char* dst = static_cast<char*>(slots_[step.dst]);
-  const std::int64_t n = tile.size();
-  const auto inside = [&](std::int64_t i) { return at[i] >= 0 && at[i] < r.elements; };
-  if (!r.same) {
-    for (std::int64_t i = 0; i < n; ++i) {
-      std::memset(dst + (i << step.log_bytes), 0, std::size_t{1} << step.log_bytes);
-      if (inside(i)) r.copy(dst + (i << step.log_bytes), 0, 1, address(launch_, r, at[i]), 0, 0, 1, 1);
-    }
-    return;
-  }
-  const auto plain = [&](auto zero) {
-    using T = decltype(zero);
-    const char* source = static_cast<const char*>(address(launch_, r, 0));
-    constexpr auto bytes = static_cast<std::int64_t>(sizeof(T));
-    for (std::int64_t i = 0; i < n;) {
-      const std::int64_t end = std::min(i + kRun, n);
-      if (end - i == kRun && inside(i) && inside(end - 1) && successive(at + i)) {
-        std::memcpy(dst + i * bytes, source + at[i] * bytes, static_cast<std::size_t>(kRun * bytes));
-        i = end;
-        continue;
-      }
-      for (; i < end; ++i) {
-        T value = 0;
-        if (inside(i)) std::memcpy(&value, source + at[i] * bytes, sizeof(T));
-        std::memcpy(dst + i * bytes, &value, sizeof(T));
-      }
-    }
-  };
-  switch (r.bytes) {
-    case 1:
-      return plain(std::uint8_t{});
-    case 2:
-      return plain(std::uint16_t{});
-    case 4:
-      return plain(std::uint32_t{});
-    default:
-      return plain(std::uint64_t{});
-  }
 }
 
 void Worker::index(const TileStep& step, const Tile& tile) {

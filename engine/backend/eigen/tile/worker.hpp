@@ -69,6 +69,9 @@ class Worker {
   void gather(const TileStep& step, const Tile& tile, void* dst) const;
 
  private:
+  /// Reduces inner points [begin, end) of n rows or columns of a matrix, where it lies in memory.
+  void reduce_memory(const StagePlan& stage, std::int64_t first, std::int64_t n, std::int64_t begin, std::int64_t end,
+                     void* result) const;
   /// Reduces elements [from, from + count) of rows in a tile. If the plan computes what it sums, there is one row.
   void reduce_rows(const ReducePlan& r, std::int64_t rows, std::int64_t from, std::int64_t count, void* result) const;
   void spread_outer_values(const StagePlan& stage, void* const* outer, std::int64_t n);
@@ -78,9 +81,11 @@ class Worker {
   /// Does the loads that several tiles share for this one.
   void repeat(const Tile& tile);
   void run_steps(const std::vector<TileStep>& steps, const Tile& tile);
+  void run_step(const TileStep& step, const Tile& tile);
   void run_chain(const TileStep& step, const Tile& tile) const;
   void load(const TileStep& step, const Tile& tile);
   void pick(const TileStep& step, const Tile& tile);
+  void pick_rows(const TileStep& step, const Tile& tile);
   void index(const TileStep& step, const Tile& tile);
   void valid(const TileStep& step, const Tile& tile);
   void store(const TileStep& step, const Tile& tile);

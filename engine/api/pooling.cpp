@@ -18,14 +18,6 @@ using api::WindowAxis;
 
 namespace {
 
-/// The smallest number of a dtype, which never is the largest of a window.
-graph::Scalar lowest_of(DType dtype) {
-  if (is_floating(dtype)) return graph::Scalar::of_float(dtype, -std::numeric_limits<double>::infinity());
-  if (dtype == DType::bool_ || is_unsigned(dtype)) return graph::Scalar::of_int(dtype, 0);
-  const auto bits = static_cast<int>(8 * itemsize(dtype)) - 1;
-  return graph::Scalar::of_int(dtype, static_cast<std::int64_t>(~std::uint64_t{0} << bits));
-}
-
 /// The windows of pooling along one axis of n elements. In ceil mode padding is added behind the end as far as the last
 /// window reaches.
 WindowAxis pooled_axis(const Call& call, SymInt n, WindowAxis axis, SymInt padding, bool ceil_mode) {
@@ -90,7 +82,10 @@ struct Pool {
 
 Tensor max_pool(const char* name, const Operand& x, const Ints& window, std::size_t count, const PoolOptions& options) {
   const Pool pool(name, x, window, count, options);
-  return pool.reduce(Op::ReduceMax, pool.windows(pool.source, lowest_of(pool.source.dtype()))).tensor();
+  return pool
+      .reduce(Op::ReduceMax,
+              pool.windows(pool.source, graph::Scalar::of_identity(ops::Identity::Lowest, pool.source.dtype())))
+      .tensor();
 }
 
 Tensor avg_pool(const char* name, const Operand& x, const Ints& window, std::size_t count, const PoolOptions& options) {
@@ -147,7 +142,8 @@ Tensor adaptive_axis(const Call& call, const Tensor& x, std::size_t axis, SymInt
   aligned[axis] = size;
   Shape inside = aligned;
   inside[axis + 1] = longest;
-  const Value outside(call, graph::constant(mean ? graph::Scalar::of_int(v.dtype(), 0) : lowest_of(v.dtype()),
+  const Value outside(call, graph::constant(mean ? graph::Scalar::of_int(v.dtype(), 0)
+                                                 : graph::Scalar::of_identity(ops::Identity::Lowest, v.dtype()),
                                             seen.shape(), v.device(), call.origin()));
   const Value kept = where((at < end).reshape(inside), seen, outside);
   Value out = kept.reduce(op, {axis + 1}).drop({axis + 1});

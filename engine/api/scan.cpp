@@ -1,5 +1,5 @@
-// Running sums and products. A device without scans computes them by recursive doubling, so that no element of the
-// result depends on its neighbour.
+// Running sums, products, maxima and minima. A device without scans computes them by recursive doubling, so that no
+// element of the result depends on its neighbour.
 #include <fmt/format.h>
 
 #include <algorithm>
@@ -8,6 +8,7 @@
 #include "backend/backend.hpp"
 #include "oriel/error.hpp"
 #include "oriel/reduce.hpp"
+#include "oriel/scan.hpp"
 #include "sym/decide.hpp"
 
 namespace oriel {
@@ -108,30 +109,59 @@ struct Scan {
   }
 };
 
+/// A scan of a value with axes, in the dtype graph::scanned of its own.
+NodePtr scanned(const Call& call, Op op, NodePtr node, std::size_t axis) {
+  const DType dtype = graph::scanned(node->dtype);
+  if (backend::backend_for(node->device).capabilities().scans)
+    return graph::scan(op, std::move(node), axis, call.origin());
+  const Op join = graph::row(op).combination;
+  const ops::Identity identity = op == Op::CumSum    ? ops::Identity::Zero
+                                 : op == Op::CumProd ? ops::Identity::One
+                                 : op == Op::CumMax  ? ops::Identity::Lowest
+                                                     : ops::Identity::Highest;
+  const Scan scan{call, join, Scalar::of_identity(identity, dtype)};
+  node = call.cast(std::move(node), dtype);
+  return sym::or_false(numel(node->shape) == 0) ? node : scan.along(std::move(node), axis);
+}
+
+Tensor finished(const Call& call, NodePtr node, DType dtype) {
+  return Access::tensor(graph::format(call.cast(std::move(node), dtype), MemoryFormat::contiguous, call.origin()));
+}
+
 Tensor running(Op op, std::string_view name, const Operand& x, std::int64_t axis) {
   const Call call(name, x);
   NodePtr node = call.node(x);
-  const DType dtype = node->dtype;
   const std::size_t rank = node->shape.size();
   const std::size_t d = call.axis(axis, std::max<std::size_t>(rank, 1));
-  const DType sums = is_floating(dtype) ? api::wide_dtype(dtype) : dtype == DType::uint64 ? dtype : DType::int64;
-  if (backend::backend_for(node->device).capabilities().scans) {
-    // Without axes there is one element, its own sum.
-    node = rank == 0 ? call.cast(std::move(node), sums)
-                     : graph::scan(op == Op::Add ? Op::CumSum : Op::CumProd, std::move(node), d, call.origin());
-    node = call.cast(std::move(node), is_floating(dtype) ? dtype : sums);
-    return Access::tensor(graph::format(std::move(node), MemoryFormat::contiguous, call.origin()));
-  }
-  const Scan scan{call, op, Scalar::of_int(sums, op == Op::Mul ? 1 : 0)};
-  node = call.cast(std::move(node), sums);
-  if (rank != 0 && !sym::or_false(numel(node->shape) == 0)) node = scan.along(std::move(node), d);
-  node = call.cast(std::move(node), is_floating(dtype) ? dtype : sums);
-  return Access::tensor(graph::format(std::move(node), MemoryFormat::contiguous, call.origin()));
+  const DType dtype = is_floating(node->dtype) ? node->dtype : graph::scanned(node->dtype);
+  if (rank > 0) node = scanned(call, op, std::move(node), d);  // else there is one element, its own sum
+  return finished(call, std::move(node), dtype);
+}
+
+/// The position of the last element that is no smaller (larger) than all before it.
+Ordered extreme_so_far(Op op, std::string_view name, const Operand& x, std::int64_t axis) {
+  const Call call(name, x);
+  const NodePtr node = call.node(x);
+  const std::size_t d = call.axis(axis, std::max<std::size_t>(node->shape.size(), 1));
+  if (node->shape.empty())
+    return {finished(call, node, node->dtype),
+            finished(call, call.cast(call.like(node, 0), DType::int64), DType::int64)};
+  const NodePtr most = call.cast(scanned(call, op, node, d), node->dtype);
+  // NaN is the largest, and the smallest.
+  NodePtr record = call.binary(Op::Eq, node, most);
+  if (is_floating(node->dtype)) record = call.binary(Op::Or, std::move(record), call.unary(Op::IsNan, node));
+  Shape line(node->shape.size(), SymInt(1));
+  line[d] = node->shape[d];
+  const NodePtr place = call.broadcast(graph::iota(line, node->device, call.origin()), node->shape);
+  const NodePtr records = call.where(record, place, call.like(place, 0));
+  return {finished(call, most, node->dtype), finished(call, scanned(call, Op::CumMax, records, d), DType::int64)};
 }
 
 }  // namespace
 
-Tensor cumsum(const Operand& x, std::int64_t axis) { return running(Op::Add, "cumsum", x, axis); }
-Tensor cumprod(const Operand& x, std::int64_t axis) { return running(Op::Mul, "cumprod", x, axis); }
+Tensor cumsum(const Operand& x, std::int64_t axis) { return running(Op::CumSum, "cumsum", x, axis); }
+Tensor cumprod(const Operand& x, std::int64_t axis) { return running(Op::CumProd, "cumprod", x, axis); }
+Ordered cummax(const Operand& x, std::int64_t axis) { return extreme_so_far(Op::CumMax, "cummax", x, axis); }
+Ordered cummin(const Operand& x, std::int64_t axis) { return extreme_so_far(Op::CumMin, "cummin", x, axis); }
 
 }  // namespace oriel

@@ -152,8 +152,13 @@ struct Scan {
   friend bool operator==(const Scan&, const Scan&) = default;
 };
 
+/// Combines elements into the entries that positions name (LoopProgram::scattering).
+struct Scatter {
+  friend bool operator==(const Scatter&, const Scatter&) = default;
+};
+
 /// What a program is. Windows that are a product of matrices as well hold it: a device takes what it runs faster.
-using Form = std::variant<Elementwise, Stencil, PlainReduction, Rows, Contraction, Windows, Parts, Sort, Scan>;
+using Form = std::variant<Elementwise, Stencil, PlainReduction, Rows, Contraction, Windows, Parts, Sort, Scan, Scatter>;
 
 /// Parts of a form, or null: the product, also of windows; the windows; the rows of several parts and their softmax.
 /// @{

@@ -91,6 +91,11 @@ class Writer {
           sorting->descending ? "descending" : "ascending");
     if (const auto& scan = program_.scanning)
       add("  {} along {} lines of {} elements\n", graph::name(scan->op), scan->extent, scan->inner);
+    if (const auto& scatter = program_.scattering) {
+      add("  {} of {} lines of {} elements into {} entries, {}\n", graph::name(scatter->op), scatter->keys,
+          scatter->inner, scatter->extent,
+          scatter->checked ? "positions outside are errors" : "positions outside are left out");
+    }
     return std::move(text_);
   }
 
@@ -184,6 +189,12 @@ std::uint64_t hash_value(const LoopProgram& program) noexcept {
     mix(seed, program.scanning->rows);
     mix(seed, program.scanning->extent);
     mix(seed, program.scanning->inner);
+    mix(seed, program.scanning->number);
+  }
+  if (const auto& s = program.scattering) {
+    mix(seed, s->op);
+    for (const std::int64_t n : {s->axis, s->rows, s->keys, s->extent, s->inner}) mix(seed, n);
+    for (const bool b : {s->each, s->number, s->checked}) mix(seed, b);
   }
   boost::hash_combine(seed, oriel::hash_value(program.outer));
   for (const Stage& stage : program.stages) {
@@ -222,8 +233,9 @@ std::uint64_t hash_value(const LoopProgram& program) noexcept {
 
 bool same_program(const LoopProgram& a, const LoopProgram& b) noexcept {
   return a.orientation == b.orientation && a.running == b.running && a.sorting == b.sorting &&
-         a.scanning == b.scanning && a.outer == b.outer && a.values == b.values && same(a.stages, b.stages) &&
-         same(a.accesses, b.accesses) && same(a.arguments, b.arguments) && same(a.constants, b.constants);
+         a.scanning == b.scanning && a.scattering == b.scattering && a.outer == b.outer && a.values == b.values &&
+         same(a.stages, b.stages) && same(a.accesses, b.accesses) && same(a.arguments, b.arguments) &&
+         same(a.constants, b.constants);
 }
 
 std::string to_string(const LoopProgram& program) { return Writer(program).run(); }

@@ -136,15 +136,35 @@ struct Sorting {
 
 /// What a program that scans does: argument 0 has `rows` blocks of `extent` successive lines of `inner` elements, one
 /// after the other in memory. Element i of line k of a block goes to argument 1 combined with elements i of the lines
-/// before it, by graph::Op::CumSum or CumProd. The result has the dtype graph::scanned.
-/// engine/backend/eigen/tile/README.md states the order of the combinations, which depends only on `extent`.
+/// before it, by a scan's op. The result has the dtype graph::scanned. Of Recurrence, arguments 0 and 1 are its
+/// sources, and 2 its result. engine/backend/eigen/tile/README.md states the order of the combinations, which depends
+/// only on `extent`.
 struct Scanning {
   graph::Op op = graph::Op::CumSum;
   std::int64_t axis = 0;  // of the shape that the sizes are taken from
   std::int64_t rows = 0;
   std::int64_t extent = 0;
   std::int64_t inner = 0;
+  bool number = false;  // of Recurrence: argument 0 is one number
   friend bool operator==(const Scanning&, const Scanning&) = default;
+};
+
+/// What a program that scatters does: the last argument has `rows` blocks of `extent` entries, each a line of `inner`
+/// elements. Argument 0, int64, has `keys` positions, which name the entries that all blocks combine lines of
+/// argument 1 into; with `each` it has a position for each element: rows x keys x inner of them. Argument 1 has the
+/// elements, or is one number (`number`) for all of them; ScatterLast has no argument 1. The elements of an entry are
+/// combined in the order of their keys, the first one with the identity.
+struct Scattering {
+  graph::Op op = graph::Op::ScatterSum;
+  std::int64_t axis = 0;  // of the shape that the sizes are taken from
+  std::int64_t rows = 0;
+  std::int64_t keys = 0;
+  std::int64_t extent = 0;
+  std::int64_t inner = 0;
+  bool each = false;
+  bool number = false;
+  bool checked = false;  // a position outside [-extent, extent) is an IndexError; else it is left out
+  friend bool operator==(const Scattering&, const Scattering&) = default;
 };
 
 struct LoopProgram {
@@ -156,16 +176,19 @@ struct LoopProgram {
   std::vector<Constant> constants;
   std::vector<DType> values;  // dtype of each ValueId
   Orientation orientation = Orientation::Inner;
-  bool running = false;              // its softmax may run with a running maximum and sum: then its form says how
-  std::optional<Sorting> sorting;    // then there are no stages and no constants; the outer loop is over rows
-  std::optional<Scanning> scanning;  // the same
-  std::int64_t flops = 0;            // elementwise and reduction operations, whole kernel
-  std::int64_t bytes = 0;            // distinct bytes read and written, whole kernel
-  Form form;                         // what it is: form.hpp
+  bool running = false;                  // its softmax may run with a running maximum and sum: then its form says how
+  std::optional<Sorting> sorting;        // then there are no stages and no constants; the outer loop is over rows
+  std::optional<Scanning> scanning;      // the same
+  std::optional<Scattering> scattering;  // the same
+  std::int64_t flops = 0;                // elementwise and reduction operations, whole kernel
+  std::int64_t bytes = 0;                // distinct bytes read and written, whole kernel
+  Form form;                             // what it is: form.hpp
 };
 
-/// Does it sort or scan? Then it has no instructions.
-inline bool runs_alone(const LoopProgram& program) noexcept { return program.sorting || program.scanning; }
+/// Does it sort, scan or scatter? Then it has no instructions.
+inline bool runs_alone(const LoopProgram& program) noexcept {
+  return program.sorting || program.scanning || program.scattering;
+}
 
 /// Structural hash and equality, names excluded: what kernels are cached by.
 std::uint64_t hash_value(const LoopProgram& program) noexcept;

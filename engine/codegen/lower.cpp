@@ -5,6 +5,7 @@
 
 #include "codegen/join.hpp"
 #include "codegen/lower_scan.hpp"
+#include "codegen/lower_scatter.hpp"
 #include "codegen/lower_sort.hpp"
 #include "codegen/open_kernel.hpp"
 #include "oriel/error.hpp"
@@ -282,8 +283,10 @@ LoweredKernel lower_alone(const schedule::Arena& arena, const schedule::KernelGr
 }  // namespace
 
 OpenKernel lower_open(const schedule::Arena& arena, const schedule::KernelGraph& graph, schedule::KernelId kernel) {
-  if (graph.kernels[static_cast<std::size_t>(kernel)].sorts) return lower_sort(arena, graph, kernel);
-  if (graph.kernels[static_cast<std::size_t>(kernel)].scans) return lower_scan(arena, graph, kernel);
+  if (const schedule::Kernel& k = graph.kernels[static_cast<std::size_t>(kernel)]; k.alone) {
+    const Op op = arena[k.root].op;
+    return (graph::is_sort(op) ? lower_sort : graph::is_scan(op) ? lower_scan : lower_scatter)(arena, graph, kernel);
+  }
   return Lowering(schedule::KernelLoops(arena, graph, kernel)).run();
 }
 

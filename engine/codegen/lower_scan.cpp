@@ -15,10 +15,12 @@ OpenKernel lower_scan(const schedule::Arena& arena, const schedule::KernelGraph&
   program.scanning.emplace();
   program.scanning->op = e.op;
   program.scanning->axis = std::get<Ints>(e.node->arg)[0].value();
+  program.scanning->number = e.op == graph::Op::Recurrence && std::get<Ints>(e.node->arg)[1] == 1;
   return open;
 }
 
-void close_scan(LoweredKernel& kernel, const Shape& shape) {
+void close_scan(LoweredKernel& kernel, std::span<const Shape> shapes) {
+  const Shape& shape = shapes.back();
   LoopProgram& program = kernel.program;
   Scanning scan = *std::exchange(program.scanning, std::nullopt);
   const auto axis = static_cast<std::size_t>(scan.axis);
@@ -27,13 +29,12 @@ void close_scan(LoweredKernel& kernel, const Shape& shape) {
   for (std::size_t d = 0; d < shape.size(); ++d) {
     if (d != axis) (d < axis ? scan.rows : scan.inner) *= shape[d].value();
   }
-  close_alone(kernel, shape, {scan.rows, scan.extent, scan.inner});
+  close_alone(kernel, shapes, scan.rows);
   program.scanning = scan;
-  program.name = scan.op == graph::Op::CumSum ? "cumsum_" : "cumprod_";
-  program.name += short_name(program.arguments[1].dtype);
+  program.name = graph::snake_name(scan.op) + '_' + std::string(short_name(program.arguments.back().dtype));
   program.name += '_' + std::to_string(scan.rows) + "_by_" + std::to_string(scan.extent);
   if (scan.inner > 1) program.name += "_lines_of_" + std::to_string(scan.inner);
-  program.flops = program.arguments[1].elements;
+  program.flops = program.arguments.back().elements;
 }
 
 }  // namespace oriel::codegen

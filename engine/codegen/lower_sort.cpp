@@ -10,34 +10,33 @@ namespace oriel::codegen {
 OpenKernel lower_alone(const schedule::Arena& arena, const schedule::KernelGraph& graph, schedule::KernelId kernel_id) {
   const schedule::Kernel& kernel = graph.kernels[static_cast<std::size_t>(kernel_id)];
   const schedule::Entry& e = arena[kernel.root];
-  const schedule::EntryId source = e.source[0];
   const schedule::MapId map = kernel.outputs.front().map;
   OpenKernel open;
   LoweredKernel& out = open.lowered;
-  out.program.arguments.reserve(2);
-  out.bindings.reserve(2);
-  out.notes.reserve(2);
-  out.program.arguments.push_back({arena[source].dtype, 0, false, "in0", -1, false});
-  out.bindings.push_back({source, arena[source].op == graph::Op::Buffer});
-  out.notes.push_back({kernel_id, source, schedule::kRootScope, map});
-  out.program.arguments.push_back({e.dtype, 0, true, "out0", -1, false});
-  out.bindings.push_back({kernel.root, false});
-  out.notes.push_back({kernel_id, kernel.root, schedule::kRootScope, map});
-  open.shapes = {&arena[source].shape(), &e.shape()};
+  const auto add = [&](schedule::EntryId entry, bool output) {
+    const schedule::Entry& value = arena[entry];
+    const std::string name = output ? "out0" : "in" + std::to_string(out.bindings.size());
+    out.program.arguments.push_back({value.dtype, 0, output, name, -1, false});
+    out.bindings.push_back({entry, !output && value.op == graph::Op::Buffer});
+    out.notes.push_back({kernel_id, entry, schedule::kRootScope, map});
+    open.shapes.push_back(&value.shape());
+  };
+  for (int k = 0; k < e.arity; ++k) add(e.source[k], false);
+  add(kernel.root, true);
   return open;
 }
 
-void close_alone(LoweredKernel& kernel, const Shape& shape, const Shape& loops) {
+void close_alone(LoweredKernel& kernel, std::span<const Shape> shapes, std::int64_t rows) {
   LoopProgram& program = kernel.program;
-  program.outer = {loops[0]};
-  program.accesses.reserve(2);
-  const View whole = View::contiguous(loops).canonical();
-  const ShapeTracker all = detail::trusted_stack({&whole, 1});
-  for (std::size_t a = 0; a < 2; ++a) {
-    program.arguments[a].elements = numel(shape).value();
-    program.accesses.emplace_back(static_cast<std::int32_t>(a), program.arguments[a].dtype, all);
+  program.outer = {rows};
+  program.accesses.reserve(shapes.size());
+  for (std::size_t a = 0; a < shapes.size(); ++a) {
+    const View whole = View::contiguous(shapes[a]).canonical();
+    program.arguments[a].elements = numel(shapes[a]).value();
+    program.accesses.emplace_back(static_cast<std::int32_t>(a), program.arguments[a].dtype,
+                                  detail::trusted_stack({&whole, 1}));
   }
-  kernel.domain_before = to_string(shape);
+  kernel.domain_before = to_string(shapes.back());
   finish(program);
 }
 
@@ -52,13 +51,14 @@ OpenKernel lower_sort(const schedule::Arena& arena, const schedule::KernelGraph&
   return open;
 }
 
-void close_sort(LoweredKernel& kernel, const Shape& shape) {
+void close_sort(LoweredKernel& kernel, std::span<const Shape> shapes) {
+  const Shape& shape = shapes.back();
   LoopProgram& program = kernel.program;
   Sorting sorting = *std::exchange(program.sorting, std::nullopt);
   const std::int64_t elements = numel(shape).value();
   sorting.extent = shape.back().value();
   sorting.rows = elements / sorting.extent;
-  close_alone(kernel, shape, {sorting.rows, sorting.extent});
+  close_alone(kernel, shapes, sorting.rows);
   program.sorting = sorting;
   program.name = sorting.positions ? "argsort_" : "sort_";
   program.name += short_name(program.arguments[1].dtype);

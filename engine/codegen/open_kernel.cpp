@@ -9,12 +9,20 @@
 #include "codegen/join.hpp"
 #include "codegen/keep.hpp"
 #include "codegen/lower_scan.hpp"
+#include "codegen/lower_scatter.hpp"
 #include "codegen/lower_sort.hpp"
 #include "codegen/unused.hpp"
 
 namespace oriel::codegen {
 
 namespace {
+
+// The same for a kernel of one op that sorts, scans or scatters.
+void close_alone_kernel(LoweredKernel& kernel, std::span<const Shape> shapes) {
+  if (kernel.program.sorting) return close_sort(kernel, shapes);
+  if (kernel.program.scanning) return close_scan(kernel, shapes);
+  close_scatter(kernel, shapes);
+}
 
 // Adds what follows from the numbers of a program that has all of them, and keeps rows. With fewer loads it may no
 // longer run along rows. Then there are no rows to keep, and it stays unchanged.
@@ -33,12 +41,10 @@ void complete(LoweredKernel& kernel, std::int64_t row_bytes) {
 
 LoweredKernel close(OpenKernel&& kernel, std::int64_t row_bytes) {
   LoweredKernel out = std::move(kernel.lowered);
-  if (out.program.sorting) {
-    close_sort(out, *kernel.shapes[1]);
-    return out;
-  }
-  if (out.program.scanning) {
-    close_scan(out, *kernel.shapes[1]);
+  if (runs_alone(out.program)) {
+    boost::container::small_vector<Shape, 3> shapes;
+    for (const Shape* shape : kernel.shapes) shapes.push_back(*shape);
+    close_alone_kernel(out, {shapes.data(), shapes.size()});
     return out;
   }
   for (std::size_t a = 0; a < kernel.shapes.size(); ++a)
@@ -110,12 +116,10 @@ void add_sizes_of(const OpenKernel& kernel, graph::Sizes& sizes) {
 LoweredKernel closed(const OpenKernel& kernel, const graph::Sizes::At& at, std::int64_t row_bytes) {
   LoweredKernel out = kernel.lowered;
   LoopProgram& program = out.program;
-  if (program.sorting) {
-    close_sort(out, at(*kernel.shapes[1]));
-    return out;
-  }
-  if (program.scanning) {
-    close_scan(out, at(*kernel.shapes[1]));
+  if (runs_alone(program)) {
+    boost::container::small_vector<Shape, 3> shapes;
+    for (const Shape* shape : kernel.shapes) shapes.push_back(at(*shape));
+    close_alone_kernel(out, {shapes.data(), shapes.size()});
     return out;
   }
   program.outer = at(program.outer);

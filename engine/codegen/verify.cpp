@@ -56,6 +56,7 @@ class Verifier {
     for (std::size_t a = 0; a < program_.accesses.size(); ++a) check_access(a);
     if (program_.sorting) check_sorting();
     if (program_.scanning) check_scanning();
+    if (program_.scattering) check_scattering();
     homes_.assign(program_.values.size(), kUndefined);
     for (std::size_t s = 0; s < program_.stages.size(); ++s) check_stage(s);
   }
@@ -81,18 +82,20 @@ class Verifier {
     }
   }
 
-  // A program that sorts or scans reads one argument, writes another, and has nothing else.
-  void check_alone() const {
+  // A program that sorts, scans or scatters reads arguments, writes another, the last one, and has nothing else.
+  void check_alone(std::size_t reads) const {
     if (!program_.stages.empty() || !program_.constants.empty()) fail("there are stages or constants beside it");
-    if (program_.arguments.size() != 2 || program_.arguments[0].output || !program_.arguments[1].output ||
-        program_.arguments[1].shares >= 0)
-      fail("{} arguments; one is read and another written", program_.arguments.size());
+    const auto& arguments = program_.arguments;
+    bool fits = arguments.size() == reads + 1;
+    for (std::size_t a = 0; fits && a <= reads; ++a)
+      fits = arguments[a].output == (a == reads) && arguments[a].shares < 0;
+    if (!fits) fail("{} arguments; {} read and another written", arguments.size(), reads == 1 ? "one is" : "two are");
   }
 
   void check_sorting() {
     const Sorting& s = *program_.sorting;
     where_ = "sorting: ";
-    check_alone();
+    check_alone(1);
     if (s.rows < 1 || s.extent < 1 || program_.arguments[0].elements != s.rows * s.extent ||
         program_.arguments[1].elements != s.rows * s.extent)
       fail("{} rows of {} do not fill its arguments", s.rows, s.extent);
@@ -104,15 +107,39 @@ class Verifier {
   void check_scanning() {
     const Scanning& s = *program_.scanning;
     where_ = "scanning: ";
-    check_alone();
+    const bool recurs = s.op == graph::Op::Recurrence;
+    check_alone(recurs ? 2 : 1);
     const std::int64_t elements = s.rows * s.extent * s.inner;
-    if (s.rows < 1 || s.extent < 1 || s.inner < 1 || program_.arguments[0].elements != elements ||
-        program_.arguments[1].elements != elements)
+    const auto filled = [&](const Argument& a) {
+      return a.elements == (s.number && &a == program_.arguments.data() ? 1 : elements);
+    };
+    if (s.rows < 1 || s.extent < 1 || s.inner < 1 || !std::ranges::all_of(program_.arguments, filled))
       fail("{} blocks of {} lines of {} do not fill its arguments", s.rows, s.extent, s.inner);
     if (!graph::is_scan(s.op)) fail("{} is no scan", graph::name(s.op));
     const DType wanted = graph::scanned(program_.arguments[0].dtype);
-    if (program_.arguments[1].dtype != wanted)
-      fail("its result has dtype {}; {} is expected", name(program_.arguments[1].dtype), name(wanted));
+    for (std::size_t a = recurs ? 0 : 1; a < program_.arguments.size(); ++a) {
+      if (program_.arguments[a].dtype != wanted)
+        fail("its result has dtype {}; {} is expected", name(program_.arguments[a].dtype), name(wanted));
+    }
+  }
+
+  void check_scattering() {
+    const Scattering& s = *program_.scattering;
+    where_ = "scattering: ";
+    const bool numbers = s.op == graph::Op::ScatterLast;
+    check_alone(numbers ? 1 : 2);
+    const auto& arguments = program_.arguments;
+    const std::int64_t elements = s.rows * s.keys * s.inner;
+    if (s.rows < 1 || s.keys < 0 || s.extent < 1 || s.inner < 1 ||
+        arguments[0].elements != (s.each ? elements : s.keys) ||
+        arguments.back().elements != s.rows * s.extent * s.inner ||
+        (!numbers && arguments[1].elements != (s.number ? 1 : elements)))
+      fail("{} blocks of {} lines of {} for {} entries do not fill its arguments", s.rows, s.keys, s.inner, s.extent);
+    if (!graph::is_scatter(s.op)) fail("{} is no scatter", graph::name(s.op));
+    if (arguments[0].dtype != DType::int64) fail("its positions have dtype {}", name(arguments[0].dtype));
+    const DType wanted = numbers ? DType::int64 : arguments[1].dtype;
+    if (arguments.back().dtype != wanted || is_half(wanted))
+      fail("its result has dtype {}; {} is expected", name(arguments.back().dtype), name(wanted));
   }
 
   /// Does nothing but gathers use the access? They check their positions when they run.

@@ -260,6 +260,36 @@ NodePtr scan(Op op, NodePtr x, std::size_t axis, const Origin& origin) {
   return make_node(op, dtype, shape, Ints{static_cast<std::int64_t>(axis)}, {&x, 1}, origin);
 }
 
+NodePtr recurrence(NodePtr a, NodePtr b, std::size_t axis, const Origin& origin) {
+  const bool number = a->shape.empty();
+  check_same_dtype(Op::Recurrence, *a, *b, origin);
+  if (!number) check_same_shape(Op::Recurrence, *a, *b, origin);
+  const DType dtype = b->dtype;
+  const Shape shape = b->shape;
+  if (axis >= shape.size() || scanned(dtype) != dtype)
+    throw InternalError("graph",
+                        fmt::format("a recurrence along axis {} of {} {}", axis, oriel::name(dtype), to_string(shape)));
+  NodePtr sources[] = {std::move(a), std::move(b)};
+  return make_node(Op::Recurrence, dtype, shape, Ints{static_cast<std::int64_t>(axis), number ? 1 : 0}, sources,
+                   origin);
+}
+
+NodePtr scatter(Op op, NodePtr positions, NodePtr values, const Shape& like, std::size_t axis, SymInt extent,
+                bool checked, const Origin& origin) {
+  check_class(op, values ? 2 : 1, OpClass::Scatter);
+  if (values) check_dtype(op, values->dtype, origin);
+  if (values && is_half(values->dtype))
+    throw DTypeError(called(origin, op), "halves are combined in float32; cast them before");
+  const DType dtype = values ? values->dtype : DType::int64;
+  Shape shape = like;
+  shape[axis] = extent;
+  const bool each = shape.size() > 1 && positions->shape.size() > 1, number = values && values->shape.empty();
+  const Ints arg{static_cast<std::int64_t>(axis), checked ? 1 : 0, each ? 1 : 0, number ? 1 : 0};
+  const std::size_t number_of_sources = values ? 2 : 1;
+  NodePtr sources[] = {std::move(positions), std::move(values)};
+  return make_node(op, dtype, shape, arg, std::span(sources).first(number_of_sources), origin);
+}
+
 NodePtr reduce(Op op, NodePtr x, const Ints& axes, const Origin& origin) {
   check_class(op, 1, OpClass::Reduce);
   check_dtype(op, x->dtype, origin);

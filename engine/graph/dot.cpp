@@ -17,7 +17,7 @@ struct ArgumentText {
   std::string operator()(const Ints& ints) const {
     if (node.op == Op::Const) return to_string(ints[0]);
     if (is_sort(node.op)) return ints[0] == 1 ? "descending" : "ascending";
-    if (is_scan(node.op)) return fmt::format("axis {}", to_string(ints[0]));
+    if (is_scan(node.op) || is_scatter(node.op)) return fmt::format("axis {}", to_string(ints[0]));
     return fmt::format("{} {}", node.op == Op::Permute ? "order" : "axes", to_string(ints));
   }
   std::string operator()(const std::shared_ptr<const Ranges>& ranges) const {
@@ -47,6 +47,7 @@ std::string_view colour(const Node& node) {
       return "plum";
     case OpClass::Sort:
     case OpClass::Scan:
+    case OpClass::Scatter:
       return "salmon";
     case OpClass::Elementwise:
       return "palegreen";

@@ -10,6 +10,7 @@ using ops::is_elementwise;
 using ops::is_movement;
 using ops::is_reduce;
 using ops::is_scan;
+using ops::is_scatter;
 using ops::is_sort;
 using ops::kOpCount;
 using ops::kOpTable;

@@ -67,6 +67,26 @@ Scalar Scalar::of_int(DType dtype, std::int64_t value) {
   return floating(dtype, round_to(dtype, static_cast<float>(value)));
 }
 
+Scalar Scalar::of_identity(ops::Identity identity, DType dtype) {
+  switch (identity) {
+    case ops::Identity::One:
+      return of_int(dtype, 1);
+    case ops::Identity::Ones:
+      return of_int(dtype, -1);
+    case ops::Identity::Lowest:
+    case ops::Identity::Highest:
+      break;
+    default:
+      return of_int(dtype, 0);
+  }
+  const bool lowest = identity == ops::Identity::Lowest;
+  constexpr double kInfinity = std::numeric_limits<double>::infinity();
+  if (is_floating(dtype)) return of_float(dtype, lowest ? -kInfinity : kInfinity);
+  if (is_unsigned(dtype)) return of_int(dtype, lowest ? 0 : -1);
+  const std::int64_t least = std::numeric_limits<std::int64_t>::min() >> (64 - 8 * itemsize(dtype));
+  return of_int(dtype, lowest ? least : -(least + 1));
+}
+
 Scalar Scalar::of_size(DType dtype, std::int64_t size) {
   return is_floating(dtype) ? of_float(dtype, static_cast<double>(size)) : of_int(dtype, size);
 }

@@ -4,6 +4,7 @@
 #include <cstdint>
 #include <string>
 
+#include "ops/op.hpp"
 #include "oriel/dtype.hpp"
 
 namespace oriel::graph {
@@ -20,6 +21,7 @@ struct Scalar {
   static Scalar of_int(DType dtype, std::int64_t value);  // wraps to the dtype; converts for floats; != 0 for bool
   static Scalar of_float(DType dtype, double value);      // rounds to the dtype; saturates for integers, NaN -> 0
   static Scalar of_size(DType dtype, std::int64_t size);  // a size as an operand: of_float or of_int, by the dtype
+  static Scalar of_identity(ops::Identity identity, DType dtype);  // what a reduction of no elements gives
   /// The same number in another dtype, as the Cast op defines it.
   Scalar cast(DType to) const;
   double as_double() const;

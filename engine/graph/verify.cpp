@@ -141,6 +141,26 @@ void verify_reduce(const Node& node) {
   need(shape == node.shape, node, "reduced axes stay with extent 1");
 }
 
+// Sources: positions, and values but for ScatterLast.
+void verify_scatter(const Node& node) {
+  const auto* arg = std::get_if<Ints>(&node.arg);
+  need(arg != nullptr && arg->size() == 4 && (*arg)[0] >= 0 && (*arg)[0] < node.shape.size(), node,
+       "a scatter holds its axis, and three answers");
+  const auto axis = static_cast<std::size_t>((*arg)[0].value());
+  const bool each = (*arg)[2] == 1, number = (*arg)[3] == 1;
+  const Node& positions = *node.sources[0];
+  need(positions.dtype == DType::int64, node, "a scatter's positions are int64");
+  need(positions.shape.size() == (each ? node.shape.size() : 1), node,
+       "a scatter's positions have one axis, or those of its values");
+  Shape lines = node.shape;
+  lines[axis] = positions.shape[each ? axis : 0];
+  need(!each || positions.shape == lines, node, "a scatter's positions have its shape but for the axis");
+  if (node.op == Op::ScatterLast) return need(node.dtype == DType::int64, node, "numbers of positions are int64");
+  need(node.dtype == node.sources[1]->dtype && !is_half(node.dtype), node, "a scatter has its values' dtype, no half");
+  need(number ? node.sources[1]->shape.empty() : node.sources[1]->shape == lines, node,
+       "a scatter's values are one number, or have its shape but for the axis");
+}
+
 }  // namespace
 
 void verify(std::span<const NodePtr> roots) {
@@ -182,12 +202,20 @@ void verify(std::span<const NodePtr> roots) {
       }
       case OpClass::Scan: {
         const auto* axis = std::get_if<Ints>(&node->arg);
-        need(axis != nullptr && axis->size() == 1 && (*axis)[0] >= 0 && (*axis)[0] < node->shape.size(), *node,
-             "a scan holds its axis");
-        need(node->dtype == scanned(node->sources[0]->dtype), *node, "a scan has the dtype of its sums");
-        need(node->shape == node->sources[0]->shape, *node, "a scan keeps the shape");
+        need(axis != nullptr && axis->size() == (node->op == Op::Recurrence ? 2 : 1) && (*axis)[0] >= 0 &&
+                 (*axis)[0] < node->shape.size(),
+             *node, "a scan holds its axis");
+        for (const NodePtr& source : node->sources) {
+          need(node->dtype == scanned(source->dtype), *node, "a scan has the dtype of its sums");
+          const bool number = node->op == Op::Recurrence && source == node->sources[0] && (*axis)[1] == 1;
+          need(number ? source->shape.empty() : node->shape == source->shape, *node, "a scan keeps the shape");
+          need(node->op != Op::Recurrence || source->dtype == node->dtype, *node, "a recurrence keeps the dtype");
+        }
         break;
       }
+      case OpClass::Scatter:
+        verify_scatter(*node);
+        break;
       case OpClass::Elementwise:
         verify_elementwise(*node);
         break;

@@ -11,7 +11,7 @@
 namespace oriel::ops {
 
 /// What the scheduler needs to know about an op.
-enum class OpClass : std::uint8_t { Leaf, Movement, Write, Gather, Transfer, Sort, Scan, Elementwise, Reduce };
+enum class OpClass : std::uint8_t { Leaf, Movement, Write, Gather, Transfer, Sort, Scan, Scatter, Elementwise, Reduce };
 
 /// How the result's dtype follows from the (already promoted, equal) operand dtypes.
 enum class DTypeRule : std::uint8_t {
@@ -68,6 +68,14 @@ struct ErrorBounds {
   X(ArgSort,   1, Sort,        None,      false, 0,  "int64 positions along the last axis in the order of their elements; equal ones, zeros of both signs and NaNs keep theirs") \
   X(CumSum,    1, Scan,        None,      false, 0,  "sums of the elements up to each one along an axis: floats in the source's dtype (halves in float32), integers in int64 (uint64 in uint64), wrapping. A device whose Capabilities::scans is false refuses it", .combination = Op::Add) \
   X(CumProd,   1, Scan,        None,      false, 0,  "products of the elements up to each one along an axis, in the dtypes of CumSum", .combination = Op::Mul) \
+  X(CumMax,    1, Scan,        None,      false, 0,  "the largest of the elements up to each one, NaN if any is, in the dtypes of CumSum", .combination = Op::Max) \
+  X(CumMin,    1, Scan,        None,      false, 0,  "the smallest of these elements, NaN if any is", .combination = Op::Min) \
+  X(Recurrence, 2, Scan,       None,      false, 0,  "y of each element along an axis, which is the second source's plus the first source's times the y before it; the first y is the second source's. In the dtypes of CumSum, which both sources have", .combination = Op::Add) \
+  X(ScatterSum,  2, Scatter,   Numeric,   false, 0,  "for each entry along an axis, the sum of the elements of the second source whose positions, the first source, int64, name it, in their order; 0 of none. A device whose Capabilities::scatters is false refuses it", .combination = Op::Add, .identity = Identity::Zero) \
+  X(ScatterProd, 2, Scatter,   Numeric,   false, 0,  "the product of these elements; 1 of none", .combination = Op::Mul, .identity = Identity::One) \
+  X(ScatterMax,  2, Scatter,   Same,      false, 0,  "the largest of these elements, NaN if any is; the dtype's lowest of none", .combination = Op::Max, .identity = Identity::Lowest) \
+  X(ScatterMin,  2, Scatter,   Same,      false, 0,  "the smallest of these elements, NaN if any is; the dtype's highest of none", .combination = Op::Min, .identity = Identity::Highest) \
+  X(ScatterLast, 1, Scatter,   None,      false, 0,  "for each entry along an axis, the number of the last position that names it, int64; -1 of none") \
   X(Neg,       1, Elementwise, Numeric,   false, 1,  "-x; wraps for integers", .form = Form::Element, .keeps_half = true) \
   X(Abs,       1, Elementwise, Same,      true,  1,  "absolute value; the smallest signed integer stays itself", .form = Form::Element, .keeps_half = true, .c_function = "fabs") \
   X(Sign,      1, Elementwise, Same,      true,  1,  "-1, 0 or 1; NaN for NaN", .form = Form::Element, .keeps_half = true) \
@@ -163,7 +171,7 @@ struct OpRow {
   bool keeps_half = false;  // computed in float32, the result on halves is a half
   ErrorBounds error = {};
   std::string_view c_function = {};  // C's and OpenCL's function of floats with this meaning
-  // Reductions: of two values, and of none. Scans: of two values.
+  // Reductions and scatters: of two values, and of none. Scans: of two values.
   Op combination = Op::Buffer;
   Identity identity = Identity::None;
   bool windows = false;  // backends have loops for it over overlapping windows
@@ -192,8 +200,9 @@ constexpr bool is_sort(Op op) noexcept { return row(op).op_class == OpClass::Sor
 constexpr bool is_scan(Op op) noexcept { return row(op).op_class == OpClass::Scan; }
 /// Elements of a run: a scan combines the elements of a run one after the other, and each run with what is before it.
 inline constexpr std::int64_t kScanRun = 128;
-/// Sorts and scans: a kernel of this op has no other, and reads memory.
-constexpr bool runs_alone(Op op) noexcept { return is_sort(op) || is_scan(op); }
+constexpr bool is_scatter(Op op) noexcept { return row(op).op_class == OpClass::Scatter; }
+/// Sorts, scans and scatters: a kernel of this op has no other, and reads memory.
+constexpr bool runs_alone(Op op) noexcept { return is_sort(op) || is_scan(op) || is_scatter(op); }
 constexpr bool is_reduce(Op op) noexcept { return row(op).op_class == OpClass::Reduce; }
 
 /// Is the result bool, whatever the operands are?
@@ -273,6 +282,7 @@ constexpr int reduce_index(Op op) noexcept { return static_cast<int>(op) - (kOpC
 #define ORIEL_ELEMENTWISE_IF_Transfer(op)
 #define ORIEL_ELEMENTWISE_IF_Sort(op)
 #define ORIEL_ELEMENTWISE_IF_Scan(op)
+#define ORIEL_ELEMENTWISE_IF_Scatter(op)
 #define ORIEL_ELEMENTWISE_IF_Elementwise(op) ORIEL_ELEMENTWISE(op)
 #define ORIEL_ELEMENTWISE_IF_Reduce(op)
 #define ORIEL_REDUCTIONS(op, arity, op_class, ...) ORIEL_REDUCTION_IF_##op_class(op)
@@ -283,6 +293,7 @@ constexpr int reduce_index(Op op) noexcept { return static_cast<int>(op) - (kOpC
 #define ORIEL_REDUCTION_IF_Transfer(op)
 #define ORIEL_REDUCTION_IF_Sort(op)
 #define ORIEL_REDUCTION_IF_Scan(op)
+#define ORIEL_REDUCTION_IF_Scatter(op)
 #define ORIEL_REDUCTION_IF_Elementwise(op)
 #define ORIEL_REDUCTION_IF_Reduce(op) ORIEL_REDUCTION(op)
 
@@ -291,9 +302,11 @@ constexpr bool complete() noexcept {
   for (const OpRow& r : kOpTable) {
     const bool conversion = r.rule == DTypeRule::Convert;
     if ((r.op_class == OpClass::Elementwise && !conversion) != (r.form != Form::None)) return false;
-    if ((r.op_class == OpClass::Reduce) != (r.identity != Identity::None)) return false;
+    const bool combines = r.op_class == OpClass::Reduce || (r.op_class == OpClass::Scatter && r.arity == 2);
+    if (combines != (r.identity != Identity::None)) return false;
     if (r.op_class == OpClass::Reduce && (reduce_index(r.op) < 0 || !is_elementwise(r.combination))) return false;
-    if (r.op_class == OpClass::Scan && !is_elementwise(r.combination)) return false;
+    if ((r.op_class == OpClass::Scan || (r.op_class == OpClass::Scatter && combines)) && !is_elementwise(r.combination))
+      return false;
     if (r.form == Form::Function && (r.error.float32 == 0 || r.error.float64 == 0)) return false;
   }
   return true;

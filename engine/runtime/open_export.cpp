@@ -75,9 +75,9 @@ class OpenExporter {
     if (kernel.lowered.program.sorting) {
       const Shape& shape = *kernel.shapes[1];
       for (std::size_t d = 0; d + 1 < shape.size(); ++d) points *= shape[d];
-    } else if (const auto& scan = kernel.lowered.program.scanning) {
-      const Shape& shape = *kernel.shapes[1];
-      for (std::size_t d = 0; d < static_cast<std::size_t>(scan->axis); ++d) points *= shape[d];
+    } else if (const codegen::LoopProgram& alone = kernel.lowered.program; codegen::runs_alone(alone)) {
+      const std::int64_t axis = alone.scanning ? alone.scanning->axis : alone.scattering->axis;
+      for (std::size_t d = 0; d < static_cast<std::size_t>(axis); ++d) points *= (*kernel.shapes.back())[d];
     } else {
       points = numel(kernel.lowered.program.outer);
     }

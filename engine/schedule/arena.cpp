@@ -133,11 +133,12 @@ EntryId Arena::add(Entry entry) {
   // A gather reads from memory.
   if (entry.op == Op::Gather && !(*this)[entry.source[0]].device)
     entry.source[0] = placed(entry.source[0], entry.device.value_or(home_));
-  // Sorts and scans also read from memory, which must be row-major.
-  if (graph::runs_alone(entry.op)) {
-    EntryId& source = entry.source[0];
-    // A reshape of row-major elements names the same memory.
-    while ((*this)[source].op == Op::Reshape && (*this)[source].strides == nullptr &&
+  // Sorts, scans and scatters also read from memory, which must be row-major.
+  for (int k = 0; graph::runs_alone(entry.op) && k < entry.arity; ++k) {
+    EntryId& source = entry.source[k];
+    // A reshape of row-major elements names the same memory. What positions of a scatter mean depends on their shape.
+    const bool shaped = graph::is_scatter(entry.op) && k == 0;
+    while (!shaped && (*this)[source].op == Op::Reshape && (*this)[source].strides == nullptr &&
            (*this)[(*this)[source].source[0]].strides == nullptr)
       source = (*this)[source].source[0];
     if (!(*this)[source].device) source = placed(source, entry.device.value_or(home_));

@@ -28,8 +28,8 @@ Facts learn(const Arena& arena, const std::vector<Facts>& facts, EntryId v) {
   const bool passes = row.op_class == graph::OpClass::Elementwise || e.op == Op::Gather || renames ||
                       (e.op == Op::Assign && e.where() == nullptr);
   f.distinct = !passes && !e.is_const() && row.op_class != graph::OpClass::Movement;
-  // A gather reads from stored memory; its operand is the positions. A write of a part, a copy, a sort and a scan are
-  // read from memory, like a leaf. A write of the whole is its value.
+  // A gather reads from stored memory; its operand is the positions. A write of a part, a copy, a sort, a scan and a
+  // scatter are read from memory, like a leaf. A write of the whole is its value.
   if ((e.op == Op::Assign && e.where() != nullptr) || e.op == Op::Copy || graph::runs_alone(e.op)) return f;
   if (e.is_const()) f.keeps_zero = e.parameter < 0 && e.scalar().is_zero();
   f.positions = e.is_const() || e.op == Op::Iota || row.op_class == graph::OpClass::Elementwise ||

@@ -10,6 +10,7 @@
 #include "schedule/kernel_forms.hpp"
 #include "schedule/placement.hpp"
 #include "schedule/siblings.hpp"
+#include "view/index_maps.hpp"
 
 namespace oriel::schedule {
 
@@ -64,13 +65,13 @@ class Former {
     std::string reason;
     if (!g_.writes.staged_value.empty() && g_.writes.staged_value[static_cast<std::size_t>(v)])
       reason = "it is written over elements that it reads at other positions";
-    else if (placement_.gathered(v) && arena_[v].op != Op::Buffer && !wanted)
-      reason = "a gather reads it anywhere";
     else if (const auto to = copied_to_[static_cast<std::size_t>(v)]; to && arena_[v].op != Op::Buffer && !wanted)
       reason = "it is copied to " + to->str();
     else if (const Op op = alone_on_[static_cast<std::size_t>(v)];
              op != Op::Buffer && arena_[v].op != Op::Buffer && !wanted)
-      reason = graph::is_sort(op) ? "it is sorted" : "it is scanned";
+      reason = graph::is_sort(op) ? "it is sorted" : graph::is_scan(op) ? "it is scanned" : "it is scattered";
+    else if (placement_.gathered(v) && arena_[v].op != Op::Buffer && !wanted)
+      reason = "a gather reads it anywhere";
     else if (wanted && write != nullptr)
       reason = "it is written";
     else if (wanted)
@@ -184,31 +185,35 @@ class Former {
     placement_.sort(v);
   }
 
-  // A copy, a sort or a scan, whose kernel holds nothing else.
+  // A copy, a sort, a scan or a scatter, whose kernel holds nothing else.
   void store_closed(EntryId v, bool wanted) {
     const Entry& e = arena_[v];
     const KernelId k = placement_.new_kernel(v, e.shape());
     const bool copy = e.op == Op::Copy;
     Kernel& made = placement_.kernel(k);
-    (copy ? made.copy : graph::is_sort(e.op) ? made.sorts : made.scans) = true;
+    (copy ? made.copy : made.alone) = true;
     g_.stored_by[static_cast<std::size_t>(v)] = k;
     for (std::size_t i = 0; i < placement_.places(v).size(); ++i)
       if (placement_.places(v)[i].instance < 0) placement_.load_at(v, i, k);
     const MapId all = g_.maps.identity(e.shape());
     const EntryId source = e.source[0];
+    // A scatter reads its sources anywhere, as a gather does.
+    const MapId read = graph::is_scatter(e.op) ? g_.maps.add(detail::always_first(e.shape())) : all;
     placement_.places(v).push_back(
-        {k, kRootScope, all, placement_.add_instance(k, {v, Role::Alias, kRootScope, all, source, kRootScope, all})});
+        {k, kRootScope, all, placement_.add_instance(k, {v, Role::Alias, kRootScope, all, source, kRootScope, read})});
     placement_.sort(v);
     const std::string reason = wanted                 ? "its value was asked for"
                                : copy                 ? "it is read on " + e.device->str()
                                : graph::is_sort(e.op) ? "a sort is a kernel of its own"
-                                                      : "a scan is a kernel of its own";
+                               : graph::is_scan(e.op) ? "a scan is a kernel of its own"
+                                                      : "a scatter is a kernel of its own";
     placement_.kernel(k).outputs.push_back({v, kRootScope, all, reason});
-    placement_.add_place(source, k, kRootScope, all);
-    if (copy)
-      copied_to_[static_cast<std::size_t>(source)] = *e.device;
-    else
-      alone_on_[static_cast<std::size_t>(source)] = e.op;
+    for (int s = 0; s < e.arity; ++s) {
+      placement_.add_place(e.source[s], k, kRootScope, read);
+      if (graph::is_scatter(e.op)) placement_.read_anywhere(e.source[s], k);
+      if (!copy) alone_on_[static_cast<std::size_t>(e.source[s])] = e.op;
+    }
+    if (copy) copied_to_[static_cast<std::size_t>(source)] = *e.device;
   }
 
   const Arena& arena_;
@@ -223,7 +228,7 @@ class Former {
   Boundaries boundaries_;
   std::vector<bool> requested_;
   std::vector<std::optional<Device>> copied_to_;
-  std::vector<Op> alone_on_;  // the sort or scan that reads it; Buffer if none does
+  std::vector<Op> alone_on_;  // the sort, scan or scatter that reads it; Buffer if none does
   std::vector<bool> needed_;  // to be in memory for a write of a part, though nothing reads it
 };
 

@@ -99,17 +99,16 @@ struct Output {
 };
 
 /// A kernel runs on its root's device. One that is a copy moves the bytes of its root's source, which is stored or a
-/// leaf, to that device, and holds nothing else. One that sorts or scans holds that op alone, whose source is in memory
-/// too.
+/// leaf, to that device, and holds nothing else. One that is alone sorts, scans or scatters: it holds that op, whose
+/// sources are in memory too.
 struct Kernel {
   EntryId root = kNone;
   Shape root_shape;
   Device device;
   bool copy = false;
-  bool sorts = false;
-  bool scans = false;
+  bool alone = false;
   /// Does it hold its root alone?
-  bool closed() const noexcept { return copy || sorts || scans; }
+  bool closed() const noexcept { return copy || alone; }
   bool outer_known = false;
   std::vector<bool> outer_axes;  // of root_shape; all, unless a reduction needed fewer
   Shape outer_shape;

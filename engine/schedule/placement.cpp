@@ -81,6 +81,12 @@ void Placement::load_at(EntryId v, std::size_t i, KernelId from) {
     k.depends_on.push_back(from);
 }
 
+void Placement::read_anywhere(EntryId v, KernelId k) {
+  gathered_[static_cast<std::size_t>(v)] = true;
+  auto& list = kernel(k).gathered;
+  if (std::find(list.begin(), list.end(), v) == list.end()) list.push_back(v);
+}
+
 void Placement::inline_at(EntryId v, std::size_t i) {
   const Entry& e = arena_[v];
   const Place p = places(v)[i];
@@ -99,9 +105,7 @@ void Placement::inline_at(EntryId v, std::size_t i) {
       const Shape& domain = g_.maps[p.map].shape();
       instance.source = e.source[0];
       instance.map = g_.maps.add(detail::always_first(domain));
-      gathered_[static_cast<std::size_t>(e.source[0])] = true;
-      auto& list = kernel(p.kernel).gathered;
-      if (std::find(list.begin(), list.end(), e.source[0]) == list.end()) list.push_back(e.source[0]);
+      read_anywhere(e.source[0], p.kernel);
       add_place(e.source[0], p.kernel, p.scope, instance.map);
       add_place(e.source[1], p.kernel, p.scope, p.map);
       break;
@@ -109,7 +113,8 @@ void Placement::inline_at(EntryId v, std::size_t i) {
     case graph::OpClass::Transfer:
     case graph::OpClass::Sort:
     case graph::OpClass::Scan:
-      throw InternalError("schedule", "a copy, a sort or a scan inside of a kernel");
+    case graph::OpClass::Scatter:
+      throw InternalError("schedule", "a copy, a sort, a scan or a scatter inside of a kernel");
     case graph::OpClass::Elementwise:
       for (int s = 0; s < e.arity; ++s) add_place(e.source[s], p.kernel, p.scope, p.map);
       break;

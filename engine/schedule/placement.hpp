@@ -19,7 +19,7 @@ class Placement {
 
   Kernel& kernel(KernelId k) { return g_.kernels[static_cast<std::size_t>(k)]; }
   auto& places(EntryId v) { return g_.places[static_cast<std::size_t>(v)]; }
-  /// Does a gather read v?
+  /// Does a kernel read v anywhere?
   bool gathered(EntryId v) const { return gathered_[static_cast<std::size_t>(v)]; }
 
   KernelId new_kernel(EntryId root, const Shape& domain);
@@ -31,6 +31,8 @@ class Placement {
   void settle(EntryId v);
   /// Loads v, which kernel `from` stores (-1 for a leaf), at its i-th place.
   void load_at(EntryId v, std::size_t i, KernelId from);
+  /// Kernel k reads any element of v at each of its points: v is in memory before it runs.
+  void read_anywhere(EntryId v, KernelId k);
   /// Computes v at its i-th place, and hands the place on to its sources.
   void inline_at(EntryId v, std::size_t i);
 
@@ -45,7 +47,7 @@ class Placement {
   const std::vector<Facts>& facts_;
   KernelGraph& g_;
   Budget& budget_;
-  std::vector<bool> gathered_;  // a gather reads it
+  std::vector<bool> gathered_;  // read anywhere
 };
 
 }  // namespace oriel::schedule

@@ -127,21 +127,4 @@ struct AxisEnds {
 ///   gather(Tensor::of<int>({{1, 2}, {3, 4}}), Tensor::of<int>({{1}, {0}}), 1);  // {{2}, {3}}
 [[nodiscard]] Tensor gather(const Operand& x, const Tensor& index, std::int64_t axis, Bounds bounds = default_bounds());
 
-// ---- The inverse of take: x with other entries at the positions in `index`, a tensor of integers. `values` is
-// broadcast to the shape of take(x, index, axis), within the dtypes that Tensor::assign converts. Positions and errors
-// are those of take; a position outside the axis changes nothing, or is an IndexError if the bounds in force are
-// checked. The results are the same in every run.
-//
-// With n entries along the axis and k positions, up to 2^20 pairs (and for all symbolic sizes) are compared in one
-// kernel. Beyond that the positions are sorted and each entry finds its own by bisection, in about log2(k) kernels.
-// Both compute a whole new tensor: for a few positions that the program knows, x[i] = value is better.
-
-/// The entry of the last position counts where positions are equal. NumPy's x[index] = values is x.assign_at(index,
-/// values).
-///   put(zeros(4), Tensor::of<int>({1, -1, 1}), Tensor::of<float>({5, 6, 7}));  // {0, 7, 0, 6}
-[[nodiscard]] Tensor put(const Operand& x, const Tensor& index, const Operand& values, std::int64_t axis = 0);
-/// The values are added, for equal positions all of them. np.add.at(x, index, values) is x.add_at(index, values).
-///   put_add(zeros(4), Tensor::of<int>({1, -1, 1}), 1);  // {0, 2, 0, 1}
-[[nodiscard]] Tensor put_add(const Operand& x, const Tensor& index, const Operand& values, std::int64_t axis = 0);
-
 }  // namespace oriel

@@ -32,6 +32,8 @@
 #include "oriel/profile.hpp"
 #include "oriel/reduce.hpp"
 #include "oriel/saved_function.hpp"
+#include "oriel/scan.hpp"
+#include "oriel/scatter.hpp"
 #include "oriel/settings.hpp"
 #include "oriel/shape.hpp"
 #include "oriel/shape_env.hpp"

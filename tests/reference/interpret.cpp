@@ -166,6 +166,20 @@ const Number* moved(const Node& node, const Numbers& source, const Index& index)
   return &source[static_cast<std::size_t>(ravel(at, from))];
 }
 
+/// The reduction that combines as a scatter does.
+Op reduction_of(Op op) {
+  switch (op) {
+    case Op::ScatterSum:
+      return Op::Sum;
+    case Op::ScatterProd:
+      return Op::Prod;
+    case Op::ScatterMax:
+      return Op::ReduceMax;
+    default:
+      return Op::ReduceMin;
+  }
+}
+
 Numbers reduced(const Node& node, const Numbers& source) {
   const Shape& from = node.sources[0]->shape;
   std::vector<Numbers> gathered(static_cast<std::size_t>(count(node.shape)));
@@ -247,9 +261,65 @@ Numbers scanned(const Node& node, const Numbers& source) {
       for (std::size_t k = 0; k < n; ++k) {
         const std::size_t at = first + k * inner + i;
         before.push_back(source[at]);
-        out[at] = reduce(node.op == Op::CumSum ? Op::Sum : Op::Prod, node.dtype, before);
+        out[at] = reduce(node.op == Op::CumSum    ? Op::Sum
+                         : node.op == Op::CumProd ? Op::Prod
+                         : node.op == Op::CumMax  ? Op::ReduceMax
+                                                  : Op::ReduceMin,
+                         node.dtype, before);
       }
     }
+  }
+  return out;
+}
+
+Numbers recurred(const Node& node, const Numbers& a, const Numbers& b) {
+  const auto axis = static_cast<std::size_t>(std::get<Ints>(node.arg)[0].value());
+  std::size_t inner = 1;
+  for (std::size_t d = axis + 1; d < node.shape.size(); ++d) inner *= static_cast<std::size_t>(extent(node.shape, d));
+  const auto n = static_cast<std::size_t>(extent(node.shape, axis));
+  Numbers out = b;
+  for (std::size_t at = 0; at < out.size(); ++at) {
+    if (at / inner % n == 0) continue;
+    const Number product =
+        apply(Op::Mul, node.dtype, node.dtype, Numbers{a.size() == 1 ? a[0] : a[at], out[at - inner]});
+    out[at] = apply(Op::Add, node.dtype, node.dtype, Numbers{product, b[at]});
+  }
+  return out;
+}
+
+/// One block after the other; each entry's elements in the order of their keys.
+Numbers scattered(const Node& node, const Numbers& positions, const Numbers* values) {
+  const Ints& arg = std::get<Ints>(node.arg);
+  const auto axis = static_cast<std::size_t>(arg[0].value());
+  const bool each = arg[2] == 1;
+  std::int64_t inner = 1, rows = 1;
+  for (std::size_t d = 0; d < node.shape.size(); ++d)
+    if (d != axis) (d < axis ? rows : inner) *= extent(node.shape, d);
+  const std::int64_t n = extent(node.shape, axis);
+  const std::int64_t keys =
+      static_cast<std::int64_t>(positions.size()) / (each ? std::max<std::int64_t>(1, rows * inner) : 1);
+  std::vector<Numbers> gathered(static_cast<std::size_t>(count(node.shape)));
+  for (std::int64_t row = 0; row < rows; ++row) {
+    for (std::int64_t k = 0; k < keys; ++k) {
+      for (std::int64_t i = 0; i < inner; ++i) {
+        const std::int64_t element = (row * keys + k) * inner + i;
+        const Number& at = positions[static_cast<std::size_t>(each ? element : k)];
+        if (at.loose) return Numbers(gathered.size(), Number::unknown());
+        const std::int64_t entry = at.i < 0 ? at.i + n : at.i;
+        if (entry < 0 || entry >= n) continue;
+        gathered[static_cast<std::size_t>((row * n + entry) * inner + i)].push_back(
+            values == nullptr                    ? Number::integer(k)
+            : values->size() == 1 && arg[3] == 1 ? values->front()
+                                                 : (*values)[static_cast<std::size_t>(element)]);
+      }
+    }
+  }
+  Numbers out;
+  for (const Numbers& group : gathered) {
+    if (node.op == Op::ScatterLast)
+      out.push_back(group.empty() ? Number::integer(-1) : group.back());
+    else
+      out.push_back(reduce(reduction_of(node.op), node.dtype, group));
   }
   return out;
 }
@@ -306,7 +376,12 @@ Numbers evaluate(const Node& node, const Results& results) {
     case graph::OpClass::Sort:
       return sorted(node, results.at(node.sources[0].get()));
     case graph::OpClass::Scan:
+      if (node.op == Op::Recurrence)
+        return recurred(node, results.at(node.sources[0].get()), results.at(node.sources[1].get()));
       return scanned(node, results.at(node.sources[0].get()));
+    case graph::OpClass::Scatter:
+      return scattered(node, results.at(node.sources[0].get()),
+                       node.sources.size() > 1 ? &results.at(node.sources[1].get()) : nullptr);
     case graph::OpClass::Elementwise: {
       const DType operand = node.sources.back()->dtype;
       Numbers operands(node.sources.size());

@@ -44,7 +44,7 @@ struct PartsChecker {
     } else if (p.op == Op::Permute || p.op == Op::Flip || p.op == Op::Format || graph::is_reduce(p.op)) {
       fits = ints != nullptr;
     } else if (graph::runs_alone(p.op)) {
-      fits = ints != nullptr && ints->size() == 1;
+      fits = ints != nullptr && ints->size() == (graph::is_scatter(p.op) ? 4 : p.op == Op::Recurrence ? 2 : 1);
     } else if (p.op == Op::Shrink || p.op == Op::Pad) {
       fits = ranged;
     } else if (p.op == Op::RawView) {
@@ -116,10 +116,19 @@ struct PartsChecker {
         need(sources[0]->shape.size() == rank);
         axes(std::get<Ints>(p.arg), rank);
         break;
+      case OpClass::Scatter: {
+        const Ints& ints = std::get<Ints>(p.arg);
+        need(!ints[0].is_symbolic() && ints[0] >= 0 && ints[0] < rank);
+        need(sources[0]->shape.size() == (ints[2] == 1 ? rank : 1));
+        need(sources.size() == 1 || sources[1]->shape.size() == (ints[3] == 1 ? 0 : rank));
+        break;
+      }
       case OpClass::Scan: {
-        const SymInt axis = std::get<Ints>(p.arg)[0];
-        need(!axis.is_symbolic() && axis >= 0 && axis < rank);
-        [[fallthrough]];
+        const Ints& ints = std::get<Ints>(p.arg);
+        need(!ints[0].is_symbolic() && ints[0] >= 0 && ints[0] < rank);
+        need(sources[0]->shape.size() == (ints.size() == 2 && ints[1] == 1 ? 0 : rank));
+        need(sources.back()->shape.size() == rank);
+        break;
       }
       case OpClass::Sort:
         need(rank > 0);
@@ -238,6 +247,7 @@ NodePtr NodeReader::build(Parts p, std::span<NodePtr> sources, Device device) {
   const backend::Capabilities& can = backend::backend_for(made->device).capabilities();
   if (graph::is_sort(made->op) && !can.sorts) refuse("sorts", made->device);
   if (graph::is_scan(made->op) && !can.scans) refuse("sums along an axis in one kernel", made->device);
+  if (graph::is_scatter(made->op) && !can.scatters) refuse("scatters", made->device);
   return made;
 }
 

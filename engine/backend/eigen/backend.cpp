@@ -16,6 +16,7 @@
 #include "backend/eigen/tile/machine.hpp"
 #include "backend/eigen/tile/plan.hpp"
 #include "backend/eigen/tile/scan.hpp"
+#include "backend/eigen/tile/scatter.hpp"
 #include "backend/eigen/tile/sort.hpp"
 #include "base/context.hpp"
 #include "base/debug.hpp"
@@ -70,6 +71,7 @@ EigenBackend::EigenBackend(const Options& options)
   capabilities_.parts = kMostParts;
   capabilities_.sorts = true;
   capabilities_.scans = true;
+  capabilities_.scatters = true;
   capabilities_.description =
       "CPU, " + std::to_string(threads_.count()) + (threads_.count() == 1 ? " thread, " : " threads, ") + table_.name;
 }
@@ -289,6 +291,7 @@ PathFacts EigenBackend::paths(const codegen::LoopProgram& program) const {
 std::string EigenBackend::method(const codegen::LoopProgram& program) const {
   if (std::holds_alternative<codegen::Sort>(program.form)) return describe_sort(*make_sort_plan(program, table_));
   if (std::holds_alternative<codegen::Scan>(program.form)) return describe_scan(*make_scan_plan(program, table_));
+  if (std::holds_alternative<codegen::Scatter>(program.form)) return describe_scatter(*make_scatter_plan(program));
   if (std::holds_alternative<codegen::Parts>(program.form)) return describe_parts(program, table_);
   if (codegen::unrolled(program))
     return "its short rows are unrolled: neighbouring points fill the registers, and terms are added one by one";

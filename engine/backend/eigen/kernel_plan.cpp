@@ -1,4 +1,4 @@
-// Chooses how a program runs: sorted, scanned, as parts, over windows, as a product, or tile by tile.
+// Chooses how a program runs: sorted, scanned, scattered, as parts, over windows, as a product, or tile by tile.
 #include <algorithm>
 #include <memory>
 #include <variant>
@@ -9,6 +9,7 @@
 #include "backend/eigen/products/windows_plan.hpp"
 #include "backend/eigen/tile/plan.hpp"
 #include "backend/eigen/tile/scan.hpp"
+#include "backend/eigen/tile/scatter.hpp"
 #include "backend/eigen/tile/sort.hpp"
 
 namespace oriel::backend::eigen {
@@ -53,6 +54,15 @@ struct FormPlanner {
     plan->arguments = program.arguments.size();
     plan->points = program.scanning->rows;
     if (plan->points > 0) plan->path = KernelPath::Scan;
+    return plan;
+  }
+
+  std::shared_ptr<const Plan> operator()(const codegen::Scatter&) const {
+    const std::shared_ptr<Plan> plan = begin();
+    plan->scattering = make_scatter_plan(program);
+    plan->arguments = program.arguments.size();
+    plan->points = program.scattering->rows;
+    if (plan->points > 0) plan->path = KernelPath::Scatter;
     return plan;
   }
 

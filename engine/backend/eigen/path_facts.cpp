@@ -11,6 +11,7 @@
 #include "backend/eigen/products/small_plan.hpp"
 #include "backend/eigen/products/windows_plan.hpp"
 #include "backend/eigen/tile/scan.hpp"
+#include "backend/eigen/tile/scatter.hpp"
 #include "backend/eigen/tile/sort.hpp"
 #include "backend/tile_cost.hpp"
 #include "codegen/join.hpp"
@@ -70,6 +71,9 @@ class Facts {
     } else if (plan_.scanning != nullptr) {
       const double scanned = scan_nanoseconds(*plan_.scanning);
       cost += add(plan_.path, {scanned, scanned});
+    } else if (plan_.scattering != nullptr) {
+      const double scattered = scatter_nanoseconds(*plan_.scattering);
+      cost += add(plan_.path, {scattered, scattered});
     } else if (plan_.parts != nullptr) {
       cost += plan_.parts->running != nullptr ? running(*plan_.parts->running) : parts(*plan_.parts);
     } else {

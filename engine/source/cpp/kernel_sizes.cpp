@@ -64,4 +64,8 @@ std::string KernelSizes::constant(std::int32_t constant, const std::string& type
   return {};
 }
 
+std::string size_text(SymInt n, const OpenSizes* open) {
+  return n.is_symbolic() ? fmt::format("sizes[{}]", open->table->place(n)) : std::to_string(n.value());
+}
+
 }  // namespace oriel::source::cpp

@@ -68,4 +68,7 @@ class KernelSizes {
   std::set<std::size_t> used_;  // places in the table
 };
 
+/// A size as rendered text: a number, or an element of the array of sizes. `open` is null only if no size is a symbol.
+std::string size_text(SymInt n, const OpenSizes* open);
+
 }  // namespace oriel::source::cpp

@@ -12,6 +12,7 @@
 #include "source/cpp/loops_source.hpp"
 #include "source/cpp/open_product.hpp"
 #include "source/cpp/scan_source.hpp"
+#include "source/cpp/scatter_source.hpp"
 #include "source/cpp/sort_source.hpp"
 #include "source/names.hpp"
 
@@ -22,6 +23,7 @@ LoopsSource render_one(const codegen::LoopProgram& program, Keep keep, int longe
                        SharedHelpers* shared = nullptr) {
   if (program.sorting) return render_sort(program, keep);
   if (program.scanning) return render_scan(program, keep);
+  if (program.scattering) return render_scatter(program, keep);
   if (const auto plan = rendered_contraction(program))
     return render_contraction(program, *plan, keep, longest_tile, shared);
   return render_loops(program, {keep, longest_tile, -1, shared});
@@ -61,6 +63,7 @@ FramedKernel render_open(const codegen::OpenKernel& kernel, const codegen::LoopP
   const OpenSizes open{&kernel, &table, numbers};
   if (program.sorting) return {render_sort(program, keep, &open).source, 0, false};
   if (program.scanning) return {render_scan(program, keep, &open).source, 0, false};
+  if (program.scattering) return {render_scatter(program, keep, &open).source, 0, false};
   const std::optional<OpenProduct> product = find_open_product(program);
   LoopsSource made = render_loops(program, {keep, longest_tile, -1, nullptr, &open, product ? &*product : nullptr});
   return {std::move(made.source), made.bytes, made.eigen};

@@ -29,56 +29,83 @@ constexpr T kNothing = -T(0);
 constexpr const char* kPlain = R"(
 /// What is combined before a run.
 struct Before {{
-  T value = {0};
-  T with(T x) const {{ return value {1} x; }}
-  void add(T total) {{ value {1}= total; }}
+  T value = {0}::of<T>();
+  T with(T x) const {{ return {1}::of(value, x); }}
+  void add(T total) {{ value = {1}::of(value, total); }}
 }};
-constexpr T kNothing = {0};
+constexpr T kNothing = {0}::of<T>();
 )";
-
-std::string size_text(SymInt n, const OpenSizes* open) {
-  return n.is_symbolic() ? fmt::format("sizes[{}]", open->table->place(n)) : std::to_string(n.value());
-}
 
 }  // namespace
 
 LoopsSource render_scan(const codegen::LoopProgram& program, Keep keep, const OpenSizes* open) {
   const codegen::Scanning& s = *program.scanning;
-  const DType from = program.arguments[0].dtype, to = program.arguments[1].dtype;
+  const DType from = program.arguments[0].dtype, to = program.arguments.back().dtype;
   const std::string name = identifier(program.name);
   const bool sums = s.op == graph::Op::CumSum, floats = is_floating(to);
   Snippets snippets;
+  const bool recurs = s.op == graph::Op::Recurrence, ordered = s.op == graph::Op::CumMax || s.op == graph::Op::CumMin;
   // Integers wrap.
-  const std::string type = floats ? value_type(to) : "std::uint64_t";
+  const std::string type = floats || ordered ? value_type(to) : "std::uint64_t";
+  const std::string functor(ops::functor(graph::row(s.op).combination, to));
+  const std::string identity = sums                         ? "Zero"
+                               : s.op == graph::Op::CumProd ? "One"
+                               : s.op == graph::Op::CumMax  ? "Lowest"
+                                                            : "Highest";
+  if (recurs) {
+    snippets.need("recur");
+  } else if (!sums || !floats) {
+    snippets.need(functor);
+    snippets.need(identity);
+  }
   std::string element = widened(from, "x[k * inner + i + j]", snippets);
   if (!floats) element = fmt::format("static_cast<T>({})", element);
 
   SymInt extent = s.extent, inner = s.inner;
   std::string text;
   if (open != nullptr) {
-    const Shape& shape = *open->kernel->shapes[1];
+    const Shape& shape = *open->kernel->shapes.back();
     extent = shape[static_cast<std::size_t>(s.axis)];
     inner = 1;
     for (std::size_t d = static_cast<std::size_t>(s.axis) + 1; d < shape.size(); ++d) inner *= shape[d];
     text = fmt::format("// Kernel {}\n", program.name);
   } else {
-    text = heading(program, {program.arguments[0].name, program.arguments[1].name});
+    std::vector<std::string> names;
+    for (const codegen::Argument& a : program.arguments) names.push_back(a.name);
+    text = heading(program, names);
   }
-  text += fmt::format("// The {} of the elements up to each one, along an axis\n", sums ? "sums" : "products");
+  text += recurs ? "// A recurrence along an axis\n"
+                 : fmt::format("// The {} of the elements up to each one, along an axis\n",
+                               sums                         ? "sums"
+                               : s.op == graph::Op::CumProd ? "products"
+                               : s.op == graph::Op::CumMax  ? "largest"
+                                                            : "smallest");
   for (const std::string& include : includes(snippets, false)) text += include;
   text += fmt::format("\nnamespace kernel_{} {{\n\n", name);
   text += scalar_type();
   text += "namespace {\n\n";
   text += helper_types(std::nullopt, snippets) + snippets.text();
   text += fmt::format("using T = {};\n", type);
-  text += sums && floats ? fmt::format(kCompensated) : fmt::format(kPlain, sums ? "0" : "1", sums ? "+" : "*");
+  if (!recurs) text += sums && floats ? fmt::format(kCompensated) : fmt::format(kPlain, identity, functor);
   text += "\n}  // namespace\n\n";
   text += entry_head(keep == Keep::Heap ? kLoadedLinkage : "static", name, open != nullptr, keep == Keep::Frame);
   text += "  static_cast<void>(parameters);\n";
   if (keep == Keep::Frame) text += "  static_cast<void>(frame);\n";
   if (open != nullptr) text += "  static_cast<void>(sizes);\n";
   text += fmt::format("  const Int n = {}, inner = {};\n", size_text(extent, open), size_text(inner, open));
-  text += fmt::format("  constexpr Int run = {}, columns = 16;\n", ops::kScanRun);
+  if (!recurs) text += fmt::format("  constexpr Int run = {}, columns = 16;\n", ops::kScanRun);
+  if (recurs) {
+    text += R"(  const T* const a = static_cast<const T*>(arguments[0]);
+  const T* const b = static_cast<const T*>(arguments[1]);
+  T* const y = static_cast<T*>(arguments[2]);
+  for (Int row = first; row < last; ++row) {
+    const Int at = row * n * inner;
+)";
+    text +=
+        fmt::format("    recur(y + at, a{}, b + at, n, inner, 0, inner);\n  }}\n}}\n", s.number ? ", 0" : " + at, 1");
+    text += fmt::format("\n}}  // namespace kernel_{}\n", name);
+    return {std::move(text), 0};
+  }
   text += "  for (Int row = first; row < last; ++row) {\n";
   text += fmt::format("    const {0}* const x = static_cast<const {0}*>(arguments[0]) + row * n * inner;\n",
                       dialect().memory_type(from));
@@ -92,7 +119,8 @@ LoopsSource render_scan(const codegen::LoopProgram& program, Keep keep, const Op
         for (const Int end = least(k + run, n); k < end; ++k) {
           for (Int j = 0; j < width; ++j) {
 )";
-  text += fmt::format("            total[j] {}= {};\n", sums ? "+" : "*", element);
+  text += sums && floats ? fmt::format("            total[j] += {};\n", element)
+                         : fmt::format("            total[j] = {}::of(total[j], T({}));\n", functor, element);
   text += R"(            out[k * inner + i + j] = before[j].with(total[j]);
           }
         }

@@ -30,7 +30,9 @@ std::span<const Snippet> angle_math_snippets();
 std::span<const Snippet> power_math_snippets();
 std::span<const Snippet> in_doubles_snippets();
 std::span<const Snippet> divided_snippets();
-std::span<const Snippet> reduce_snippets();  // the parts of ops/functions/reduce.hpp
+std::span<const Snippet> reduce_snippets();      // the parts of ops/functions/reduce.hpp
+std::span<const Snippet> scatter_snippets();     // of ops/functions/scatter.hpp
+std::span<const Snippet> recurrence_snippets();  // of ops/functions/recurrence.hpp
 std::span<const Snippet> reduction_snippets();
 
 /// How many numbers the registers of a rendered contraction hold. Its constants stand before this.

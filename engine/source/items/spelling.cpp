@@ -104,27 +104,11 @@ std::string Helpers::by_lane(const std::string& name, DType result, std::span<co
 }
 
 std::string Helpers::identity(Op op, DType dtype) const {
-  const auto literal = [&](const graph::Scalar& value) { return dialect_.literal(value); };
-  const auto whole = [&](std::int64_t value) { return literal(graph::Scalar::of_int(dtype, value)); };
-  const auto infinite = [&](double value) { return literal(graph::Scalar::of_float(dtype, value)); };
-  const bool floats = is_floating(dtype);
-  const std::int64_t lowest =
-      is_unsigned(dtype) ? 0 : std::numeric_limits<std::int64_t>::min() >> (64 - 8 * static_cast<int>(itemsize(dtype)));
-  switch (ops::identity(op, dtype)) {
-    case ops::Identity::Zero:
-      return dtype == DType::bool_ ? fmt::format("({})0", value_type(dtype)) : whole(0);
-    case ops::Identity::One:
-      return dtype == DType::bool_ ? fmt::format("({})1", value_type(dtype)) : whole(1);
-    case ops::Identity::Ones:
-      return whole(-1);
-    case ops::Identity::Lowest:
-      return floats ? infinite(-HUGE_VAL) : whole(lowest);
-    case ops::Identity::Highest:
-      return floats ? infinite(HUGE_VAL) : whole(~lowest);
-    case ops::Identity::None:
-      break;
-  }
-  throw InternalError("render", fmt::format("{} is not a reduction", graph::name(op)));
+  const ops::Identity identity = ops::identity(op, dtype);
+  if (identity == ops::Identity::None)
+    throw InternalError("render", fmt::format("{} is not a reduction", graph::name(op)));
+  if (dtype == DType::bool_) return fmt::format("({}){}", value_type(dtype), identity == ops::Identity::One ? 1 : 0);
+  return dialect_.literal(graph::Scalar::of_identity(identity, dtype));
 }
 
 std::string Helpers::spell(const Instr& in, int width, const std::vector<std::string>& x) {

@@ -62,6 +62,8 @@ class Builder {
   void along(Dice& dice);
   void alike(Dice& dice);
   void gathered(Dice& dice);
+  void scattered(Dice& dice, std::size_t x, const Tensor& index, const std::string& text, std::int64_t axis,
+                 bool lines);
   void chained(Dice& dice);
   void shaped(Dice& dice);
   void summed(Dice& dice);

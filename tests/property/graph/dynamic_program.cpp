@@ -215,6 +215,7 @@ Tensor chosen(const Tensor& a, const Tensor& b, std::uint32_t which, std::uint32
     case 6:
       return a - sum(unique(b)) / 16;
     case 7:
+      if (dice % 2 == 0) return index_reduce(a, arange(n) % 3, a * 2, Combine::amax, axis, IncludeSelf::no);
       return put_add(a, Tensor::of<std::int64_t>({0, 2, 0, -1}), 0.5, axis);
     case 10:
       return masked_fill(put(a, arange(n) * 3 % 5, a / 2, axis), a > 0.75, 0.25);

@@ -161,6 +161,30 @@ void Builder::windowed(Dice& dice) {
   }
 }
 
+// Writes and combines at these positions, one for each line (`lines`) or for each element, what is read there.
+void Builder::scattered(Dice& dice, std::size_t x, const Tensor& index, const std::string& text, std::int64_t axis,
+                        bool lines) {
+  const Tensor values = lines ? take(at(x), index, axis).flip() : gather(at(x), index, axis).flip();
+  const std::string given = fmt::format("{}({}, {}, {}).flip()", lines ? "take" : "gather", v(x), text, axis);
+  const bool flags = at(x).dtype() == DType::bool_;
+  if (dice.roll(3) == 0) {
+    return add(lines ? put(at(x), index, values, axis) : scatter(at(x), index, values, axis),
+               fmt::format("{}({}, {}, {}, {})", lines ? "put" : "scatter", v(x), text, given, axis));
+  }
+  constexpr std::array kCombines{std::pair{Combine::amax, "amax"}, std::pair{Combine::amin, "amin"},
+                                 std::pair{Combine::sum, "sum"}, std::pair{Combine::mean, "mean"}};
+  const auto [combine, word] = kCombines[dice.roll(flags ? 2 : kCombines.size())];
+  const bool with = dice.roll(2) == 0;
+  const IncludeSelf self = with ? IncludeSelf::yes : IncludeSelf::no;
+  const std::string end =
+      fmt::format("Combine::{}, {}IncludeSelf::{})", word, lines ? fmt::format("{}, ", axis) : "", with ? "yes" : "no");
+  if (lines)
+    return add(index_reduce(at(x), index, values, combine, axis, self),
+               fmt::format("index_reduce({}, {}, {}, {}", v(x), text, given, end));
+  add(scatter_reduce(at(x), index, values, axis, combine, self),
+      fmt::format("scatter_reduce({}, {}, {}, {}, {}", v(x), text, given, axis, end));
+}
+
 // Gathers at positions that a leaf holds, some counted from the end, some outside.
 void Builder::gathered(Dice& dice) {
   const std::size_t x = pick(dice);
@@ -181,12 +205,7 @@ void Builder::gathered(Dice& dice) {
   const Tensor index = remainder(leaf.tensor, positions) + least;
   const std::string text = fmt::format("remainder({}, {}) + {}", leaf.text, positions, least);
   const std::string taking = fmt::format("take({}, {}, {})", v(x), text, axis);
-  if (taken && dice.roll(3) == 0) {
-    const Tensor values = take(at(x), index, axis).flip();
-    const bool adds = at(x).dtype() != DType::bool_ && dice.roll(2) == 0;
-    return add(adds ? put_add(at(x), index, values, axis) : put(at(x), index, values, axis),
-               fmt::format("{}({}, {}, {}.flip(), {})", adds ? "put_add" : "put", v(x), text, taking, axis));
-  }
+  if (dice.roll(3) == 0) return scattered(dice, x, index, text, axis, taken);
   if (taken) return add(take(at(x), index, axis), taking);
   add(gather(at(x), index, axis), fmt::format("gather({}, {}, {})", v(x), text, axis));
 }

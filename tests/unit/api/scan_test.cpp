@@ -195,3 +195,94 @@ TEST_CASE("views of all kinds, and few kernels") {
   CHECK(e.str().find("because its value was asked for") != std::string::npos);
   CHECK(e.str().find("scan: 5 columns side by side, in runs of 128 lines") != std::string::npos);
 }
+
+TEST_CASE("maxima and minima so far, and where they are") {
+  const Ordered most = cummax(Tensor::of<int>({1, 3, 2, 3, -1}), 0);
+  CHECK(values(most.values) == Doubles{1, 3, 3, 3, 3});
+  CHECK(values(most.positions) == Doubles{0, 1, 1, 3, 3});
+  CHECK(most.values.dtype() == DType::int32);
+  const Ordered least = cummin(Tensor::of<float>({{2, 5}, {3, 4}, {1, 4}}), 0);
+  CHECK(values(least.values) == Doubles{2, 5, 2, 4, 1, 4});
+  CHECK(values(least.positions) == Doubles{0, 0, 0, 1, 2, 2});
+  const double nan = std::numeric_limits<double>::quiet_NaN();
+  const Ordered odd = cummax(Tensor::of<double>({1, nan, 5, nan, 2}), 0);
+  CHECK(values(odd.values)[0] == 1);
+  for (std::size_t k = 1; k < 5; ++k) CHECK(std::isnan(values(odd.values)[k]));
+  CHECK(values(odd.positions) == Doubles{0, 1, 1, 3, 3});
+  CHECK(cummax(Tensor::of<bool>({false, true, false}), 0).values.to_vector<bool>() ==
+        std::vector<bool>{false, true, true});
+  CHECK(cummax(Tensor::of<std::uint64_t>({1, std::numeric_limits<std::uint64_t>::max(), 2}), 0)
+            .values.to_vector<std::uint64_t>()[2] == std::numeric_limits<std::uint64_t>::max());
+  std::mt19937 random(3);
+  for (const std::int64_t n : kLengths) {
+    Doubles x(static_cast<std::size_t>(2 * n * 3));
+    for (double& v : x) v = static_cast<double>(random() % 1000);
+    CHECK(values(cummax(of(x, {2, n, 3}, DType::float32), 1).values) ==
+          scanned(x, 2, n, 3, [](double a, double b) { return std::max(a, b); }));
+    CHECK(values(cummin(of(x, {2, 3, n}, DType::int16), 2).values) ==
+          scanned(x, 6, n, 1, [](double a, double b) { return std::min(a, b); }));
+  }
+  CHECK_THROWS_AS(cummax(zeros(3), 1), ShapeError);
+  CHECK(cummax(zeros({0, 2}), 0).values.numel() == 0);
+}
+
+TEST_CASE("linear recurrences, of numbers and tensors, both ways") {
+  CHECK(values(linear_recurrence(0.5, Tensor::of<float>({1, 1, 1}), 0)) == Doubles{1, 1.5, 1.75});
+  CHECK(values(linear_recurrence(Tensor::of<int>({9, 2, 3}), Tensor::of<int>({1, 1, 1}), 0)) == Doubles{1, 3, 10});
+  CHECK(values(linear_recurrence(Tensor::of<int>({2, 3, 9}), Tensor::of<int>({1, 1, 1}), 0, true)) == Doubles{9, 4, 1});
+  CHECK(values(linear_recurrence(1.5, 2.0, 0)) == Doubles{2});
+  std::mt19937 random(4);
+  for (const std::int64_t n : {1, 2, 5, 63, 200}) {
+    for (const std::int64_t inner : {1, 3, 70}) {
+      Doubles a(static_cast<std::size_t>(5 * n * inner)), b = a;
+      for (double& v : a) v = static_cast<double>(random() % 3) - 1;
+      for (double& v : b) v = static_cast<double>(random() % 9) - 4;
+      Doubles want = b;
+      for (std::int64_t o = 0; o < 5; ++o)
+        for (std::int64_t k = 1; k < n; ++k)
+          for (std::int64_t i = 0; i < inner; ++i) {
+            const auto at = static_cast<std::size_t>((o * n + k) * inner + i);
+            want[at] = a[at] * want[at - static_cast<std::size_t>(inner)] + b[at];
+          }
+      for (const DType dtype : {DType::float64, DType::float32, DType::int64})
+        CHECK(values(linear_recurrence(of(a, {5, n, inner}, dtype), of(b, {5, n, inner}, dtype), 1)) == want);
+      const Tensor half =
+          linear_recurrence(of(a, {5, n, inner}, DType::float16), of(b, {5, n, inner}, DType::float16), 1);
+      CHECK(half.dtype() == DType::float16);
+    }
+  }
+  // Broadcast: a factor for each column.
+  CHECK(values(linear_recurrence(Tensor::of<float>({1, 2}), ones({3, 2}), 0)) == Doubles{1, 1, 2, 3, 3, 7});
+}
+
+TEST_CASE("scans by any associative function") {
+  const Tensor x = Tensor::of<float>({3, 1, 4, 1, 5, 9, 2});
+  CHECK(values(associative_scan([](const Tensor& a, const Tensor& b) { return a + b; }, x)) ==
+        Doubles{3, 4, 8, 9, 14, 23, 25});
+  CHECK(values(associative_scan([](const Tensor& a, const Tensor& b) { return maximum(a, b); }, x, 0, true)) ==
+        Doubles{9, 9, 9, 9, 9, 9, 2});
+  // Products of 2 x 2 matrices, which do not commute.
+  const Tensor m = (arange(5 * 4) % 3 - 1).to(DType::float64).reshape({5, 2, 2});
+  const Tensor products = associative_scan([](const Tensor& a, const Tensor& b) { return matmul(a, b); }, m);
+  const Tensor backwards = associative_scan([](const Tensor& a, const Tensor& b) { return matmul(a, b); }, m, 0, true);
+  Tensor so_far = m.select(0, 0), to_end = m.select(0, 4);
+  for (int k = 1; k < 5; ++k) {
+    so_far = matmul(so_far, m.select(0, k));
+    to_end = matmul(m.select(0, 4 - k), to_end);
+    CHECK(values(products.select(0, k)) == values(so_far));
+    CHECK(values(backwards.select(0, 4 - k)) == values(to_end));
+  }
+  // Two tensors: a recurrence.
+  const Combination maps = [](std::span<const Tensor> f, std::span<const Tensor> g) {
+    return std::vector<Tensor>{f[0] * g[0], g[0] * f[1] + g[1]};
+  };
+  for (const std::int64_t n : {1, 2, 3, 6, 17, 64}) {
+    const Tensor a = (arange(n) % 3 - 1).to(DType::float64), b = (arange(n) % 5).to(DType::float64);
+    CHECK(values(associative_scan(maps, {a, b})[1]) == values(linear_recurrence(a, b, 0)));
+  }
+  CHECK_THROWS_WITH_AS(associative_scan([](const Tensor& a, const Tensor&) { return a.sum(0); }, x),
+                       "associative_scan: the function makes float32 () of float32 (3); it keeps shapes and dtypes",
+                       ShapeError);
+  CHECK(values(logcumsumexp(Tensor::of<double>({0, 0}), 0))[1] == doctest::Approx(std::log(2.0)));
+  CHECK(values(logcumsumexp(Tensor::of<double>({-1000, -1000, 700}), 0))[1] == doctest::Approx(-1000 + std::log(2.0)));
+}

@@ -45,8 +45,19 @@ LoopProgram scanning(const Case& c) {
 template <class T>
 void scan_in_order(const Case& c, const std::vector<Word>& x, const Bytes& out) {
   const bool sums = c.op == Op::CumSum, compensated = sums && std::is_floating_point_v<T>;
-  const T nothing = compensated ? -T(0) : sums ? T(0) : T(1);
-  const auto combine = [sums](T a, T b) { return static_cast<T>(sums ? a + b : a * b); };
+  using Limits = std::numeric_limits<T>;
+  const T lowest = Limits::has_infinity ? -Limits::infinity() : Limits::lowest();
+  const T highest = Limits::has_infinity ? Limits::infinity() : Limits::max();
+  const T nothing = compensated          ? -T(0)
+                    : sums               ? T(0)
+                    : c.op == Op::CumMax ? lowest
+                    : c.op == Op::CumMin ? highest
+                                         : T(1);
+  const auto combine = [&](T a, T b) {
+    if (c.op == Op::CumMax) return std::max(a, b);
+    if (c.op == Op::CumMin) return std::min(a, b);
+    return static_cast<T>(sums ? a + b : a * b);
+  };
   for (std::int64_t row = 0; row < c.rows; ++row) {
     for (std::int64_t i = 0; i < c.inner; ++i) {
       T before = nothing, rest = nothing, run = nothing;
@@ -99,10 +110,13 @@ void check(const Case& c, const backend::isa::Table& table, Threads& threads, st
     words.push_back(w);
   }
   with_type(dtype, [&]<class T>(T) {
+    const bool wraps = c.op == Op::CumSum || c.op == Op::CumProd;
     if constexpr (std::is_floating_point_v<T>)
       scan_in_order<T>(c, words, want);
-    else
+    else if (wraps || dtype == DType::uint64)
       scan_in_order<std::uint64_t>(c, words, want);
+    else
+      scan_in_order<std::int64_t>(c, words, want);
   });
   void* const arguments[] = {x.data(), out.data()};
   backend::eigen::run_scan(*backend::eigen::make_scan_plan(program, table), threads, arguments);
@@ -118,7 +132,7 @@ TEST_CASE("every dtype at every level, along rows and across them, around runs a
     const backend::isa::Table& table = backend::isa::table(level.c_str());
     for (int d = 0; d < kDTypeCount; ++d) {
       const auto dtype = static_cast<DType>(d);
-      for (const Op op : {Op::CumSum, Op::CumProd}) {
+      for (const Op op : {Op::CumSum, Op::CumProd, Op::CumMax, Op::CumMin}) {
         for (const std::int64_t extent : {1, 2, 31, 33, 127, 128, 129, 255, 300, 1023, 1024, 1025, 1700})
           for (const std::int64_t rows : {1, 3, 6}) check({op, dtype, rows, extent, 1}, table, one, random);
         for (const std::int64_t extent : {1, 5, 128, 129, 400})
@@ -136,7 +150,7 @@ TEST_CASE("the number of threads changes no bit, whether they share rows, column
   Threads two(2), five(5);
   const backend::isa::Table& table = backend::isa::table();
   for (const DType dtype : {DType::float32, DType::float64, DType::int32, DType::uint64, DType::float16}) {
-    for (const Op op : {Op::CumSum, Op::CumProd}) {
+    for (const Op op : {Op::CumSum, Op::CumProd, Op::CumMax, Op::CumMin}) {
       for (Threads* threads : {&two, &five}) {
         check({op, dtype, 1, 200'001, 1}, table, *threads, random);
         check({op, dtype, 3, 70'000, 1}, table, *threads, random);

@@ -1,14 +1,17 @@
-// Scans: the sums or products of the elements up to each one, along an axis (see ../tile/README.md for their order).
+// Scans: the sums, products, largest or smallest of the elements up to each one, along an axis (see ../tile/README.md
+// for their order).
 #include <algorithm>
 
 #include "backend/eigen/isa/level.hpp"
-#include "ops/functions/element.hpp"
+#include "ops/functions/reduce.hpp"
 
 namespace oriel::backend::isa::ORIEL_ISA_LEVEL {
 namespace {
 
 using ops::Add;
 using ops::kScanRun;
+using ops::Max;
+using ops::Min;
 using ops::Mul;
 using ops::Op;
 
@@ -17,7 +20,11 @@ using ops::Op;
 template <class T, class F>
 struct Carry {
   static constexpr bool kRest = std::is_floating_point_v<T> && std::is_same_v<F, Add>;
-  static constexpr T kIdentity = kRest ? -T(0) : std::is_same_v<F, Mul> ? T(1) : T(0);
+  static constexpr T kIdentity = kRest                    ? -T(0)
+                                 : std::is_same_v<F, Add> ? T(0)
+                                 : std::is_same_v<F, Mul> ? T(1)
+                                 : std::is_same_v<F, Max> ? ops::Lowest::of<T>()
+                                                          : ops::Highest::of<T>();
 
   T of(T x) const {
     if constexpr (kRest)
@@ -328,8 +335,13 @@ ScanFns fns_of() {
 
 template <class T>
 void add_scans(Table& t, DType dtype) {
-  t.scan[scan_index(Op::CumSum)][static_cast<int>(dtype)] = fns_of<T, Add>();
-  t.scan[scan_index(Op::CumProd)][static_cast<int>(dtype)] = fns_of<T, Mul>();
+  const auto at = static_cast<std::size_t>(dtype);
+  if constexpr (!std::is_same_v<T, std::int64_t>) {
+    t.scan[scan_index(Op::CumSum)][at] = fns_of<T, Add>();
+    t.scan[scan_index(Op::CumProd)][at] = fns_of<T, Mul>();
+  }
+  t.scan[scan_index(Op::CumMax)][at] = fns_of<T, Max>();
+  t.scan[scan_index(Op::CumMin)][at] = fns_of<T, Min>();
 }
 
 }  // namespace
@@ -337,9 +349,11 @@ void add_scans(Table& t, DType dtype) {
 void add_scan_ops(Table& table) {
   add_scans<float>(table, DType::float32);
   add_scans<double>(table, DType::float64);
-  // Both wrap alike.
-  add_scans<std::uint64_t>(table, DType::int64);
   add_scans<std::uint64_t>(table, DType::uint64);
+  add_scans<std::int64_t>(table, DType::int64);
+  // Sums and products of both wrap alike.
+  constexpr auto to = static_cast<std::size_t>(DType::int64), from = static_cast<std::size_t>(DType::uint64);
+  for (const Op op : {Op::CumSum, Op::CumProd}) table.scan[scan_index(op)][to] = table.scan[scan_index(op)][from];
 }
 
 }  // namespace oriel::backend::isa::ORIEL_ISA_LEVEL

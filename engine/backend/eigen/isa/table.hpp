@@ -138,7 +138,8 @@ struct SortFns {
   void (*pairs)(void* keys, void* positions, std::int64_t lines) = nullptr;
 };
 
-constexpr int scan_index(graph::Op op) noexcept { return op == graph::Op::CumSum ? 0 : 1; }
+constexpr int scan_index(graph::Op op) noexcept { return static_cast<int>(op) - static_cast<int>(graph::Op::CumSum); }
+inline constexpr int kScans = scan_index(graph::Op::CumMin) + 1;
 
 /// The elements along an axis that a scan works on: `lines` lines of `width` elements, `pitch` elements apart.
 struct ScanLines {
@@ -252,7 +253,7 @@ struct Table {
   RowFn sum_of_products = nullptr;
   RowFn sum_of_squares = nullptr;
   SortFns sort;
-  ScanFns scan[2][kDTypeCount];          // CumSum and CumProd, by the dtype of the result
+  ScanFns scan[kScans][kDTypeCount];     // by the dtype of the result; there is none for Recurrence
   ProductFns product[kDTypeCount] = {};  // register dtypes that multiply and add
   WindowFns window[kDTypeCount] = {};    // register dtypes that can be multiplied and added
   /// Of the reductions. Null for elements of less than 4 bytes, and in the profile small.

@@ -10,6 +10,7 @@
 #include "backend/eigen/products/small_products.hpp"
 #include "backend/eigen/products/windows.hpp"
 #include "backend/eigen/tile/scan.hpp"
+#include "backend/eigen/tile/scatter.hpp"
 #include "backend/eigen/tile/sort.hpp"
 #include "backend/eigen/tile/worker.hpp"
 #include "oriel/error.hpp"
@@ -138,6 +139,8 @@ void run_plan(const Plan& plan, const Team& threads, std::span<void* const> argu
       return run_sort(*plan.sorting, threads, arguments);
     case KernelPath::Scan:
       return run_scan(*plan.scanning, threads, arguments);
+    case KernelPath::Scatter:
+      return run_scatter(*plan.scattering, threads, arguments);
     case KernelPath::Rows:
     case KernelPath::Running:
       return run_parts(*plan.parts, threads, arguments, parameters, keeping);

@@ -129,6 +129,7 @@ struct PartsPlan;
 struct SmallPlan;
 struct WindowsPlan;
 struct ScanPlan;
+struct ScatterPlan;
 struct SortPlan;
 
 struct Plan final : Kernel {
@@ -139,6 +140,7 @@ struct Plan final : Kernel {
   std::shared_ptr<const WindowsPlan> windows;          // null unless it runs as a reduction over windows
   std::shared_ptr<const SortPlan> sorting;             // null unless the program sorts
   std::shared_ptr<const ScanPlan> scanning;            // null unless the program scans
+  std::shared_ptr<const ScatterPlan> scattering;       // null unless the program scatters
   const isa::Table* table = nullptr;
   bool columns = false;
   bool streams = false;  // does a store bypass the caches?

@@ -9,6 +9,7 @@
 #include "backend/eigen/tile/worker.hpp"
 #include "memory/buffer.hpp"
 #include "memory/host.hpp"
+#include "ops/functions/recurrence.hpp"
 
 namespace oriel::backend::eigen {
 namespace {
@@ -175,14 +176,53 @@ void scan_together(const Scanner& scanner, std::int64_t strand, const Team& thre
   });
 }
 
+/// Rows of a recurrence that run side by side, and the fewest columns that a thread gets.
+constexpr int kRowsSideBySide = 4;
+constexpr std::int64_t kColumnsEach = 64;
+
+template <class T>
+void recur(const codegen::Scanning& s, const Team& threads, std::span<void* const> arguments) {
+  const auto* const a = static_cast<const T*>(arguments[0]);
+  const auto* const b = static_cast<const T*>(arguments[1]);
+  auto* const y = static_cast<T*>(arguments[2]);
+  const std::int64_t block = s.extent * s.inner, step = s.number ? 0 : 1;
+  const auto rows = [&](std::int64_t first, std::int64_t last, std::int64_t from, std::int64_t to) {
+    for (; s.inner == 1 && first + kRowsSideBySide <= last; first += kRowsSideBySide)
+      ops::recur_rows<kRowsSideBySide>(y + first * block, a + first * block * step, step, b + first * block, s.extent);
+    for (; first < last; ++first)
+      ops::recur(y + first * block, a + first * block * step, step, b + first * block, s.extent, s.inner, from, to);
+  };
+  const auto work = static_cast<double>(s.rows) * static_cast<double>(block);
+  const std::int64_t most = threads.count() == 1 || work < kParallelWork ? 1 : threads.count();
+  const std::int64_t by_row = std::min(most, s.rows);
+  const std::int64_t tasks = by_row < most ? std::max(std::min(most, s.inner / kColumnsEach), std::int64_t(1)) : by_row;
+  if (tasks == 1) return rows(0, s.rows, 0, s.inner);
+  threads.run(tasks, [&](std::int64_t t) {
+    if (by_row == tasks) return rows(share_begin(s.rows, t, tasks), share_begin(s.rows, t + 1, tasks), 0, s.inner);
+    rows(0, s.rows, share_begin(s.inner, t, tasks), share_begin(s.inner, t + 1, tasks));
+  });
+}
+
+void run_recurrence(const ScanPlan& plan, const Team& threads, std::span<void* const> arguments) {
+  switch (plan.to) {
+    case DType::float32:
+      return recur<float>(plan.scan, threads, arguments);
+    case DType::float64:
+      return recur<double>(plan.scan, threads, arguments);
+    default:  // integers wrap
+      return recur<std::uint64_t>(plan.scan, threads, arguments);
+  }
+}
+
 }  // namespace
 
 std::shared_ptr<const ScanPlan> make_scan_plan(const codegen::LoopProgram& program, const isa::Table& table) {
   auto plan = std::make_shared<ScanPlan>();
   plan->scan = *program.scanning;
   plan->from = program.arguments[0].dtype;
-  plan->to = program.arguments[1].dtype;
+  plan->to = program.arguments.back().dtype;
   plan->table = &table;
+  if (plan->scan.op == graph::Op::Recurrence) return plan;
   plan->fns = &table.scan[isa::scan_index(plan->scan.op)][static_cast<std::size_t>(plan->to)];
   plan->side_by_side = plan->scan.inner == 1 && plan->scan.extent < kShortScan;
   plan->strip = std::min(plan->scan.inner, plan->from == plan->to ? isa::kScanStrip : kConvertedColumns);
@@ -198,12 +238,17 @@ double scan_nanoseconds(const ScanPlan& plan) {
 }
 
 std::string describe_scan(const ScanPlan& plan) {
+  if (plan.scan.op == graph::Op::Recurrence) {
+    return plan.scan.inner > 1 ? "recurrence: line by line"
+                               : "recurrence: element by element, several rows side by side";
+  }
   if (plan.side_by_side) return "scan: several rows side by side";
   if (plan.scan.inner == 1) return fmt::format("scan: runs of {} elements side by side, then joined", kScanRun);
   return fmt::format("scan: {} columns side by side, in runs of {} lines", plan.strip, kScanRun);
 }
 
 void run_scan(const ScanPlan& plan, const Team& threads, std::span<void* const> arguments) {
+  if (plan.scan.op == graph::Op::Recurrence) return run_recurrence(plan, threads, arguments);
   const Scanner scanner(plan, arguments);
   const codegen::Scanning& s = plan.scan;
   const auto work = static_cast<double>(s.rows) * static_cast<double>(s.extent) * static_cast<double>(s.inner);

@@ -1,0 +1,247 @@
+// Sums by group, counts and histograms.
+#include <fmt/format.h>
+
+#include <cmath>
+
+#include "api/scatter_parts.hpp"
+#include "api/value.hpp"
+#include "oriel/create.hpp"
+#include "oriel/error.hpp"
+#include "oriel/order.hpp"
+#include "oriel/reduce.hpp"
+#include "oriel/scatter.hpp"
+
+namespace oriel {
+
+using api::Access;
+using api::Call;
+using api::NodePtr;
+using api::Op;
+using api::Scattered;
+using api::Value;
+
+namespace {
+
+NodePtr one(const Call& call, Device device) {
+  return graph::constant(graph::Scalar::of_int(DType::int64, 1), {}, device, call.origin());
+}
+
+/// Entries of values along an axis by their groups.
+struct Groups {
+  Groups(const char* name, const Operand& values, const Tensor& groups, SymInt count, std::int64_t along)
+      : call(name, values), source(call.node(values)), at(api::raw_positions(call, groups)) {
+    if (at->shape.size() != 1) throw ShapeError(name, fmt::format("the groups {} are no vector", to_string(at->shape)));
+    Shape shape = source->shape;
+    axis = shape.empty() ? 0 : call.axis(along, shape.size());
+    if (shape.empty()) shape.push_back(at->shape[0]);  // a number for each position
+    if (!static_cast<bool>(shape[axis] == at->shape[0])) {
+      throw ShapeError(name, fmt::format("{} groups for the {} entries along axis {} of {}", to_string(at->shape[0]),
+                                         to_string(shape[axis]), axis, to_string(shape)));
+    }
+    shape[axis] = count;
+    own = source->dtype;
+    dtype = is_floating(own) ? api::wide_dtype(own) : own;
+    values_of.emplace(Scattered{call, std::move(shape), axis, source->device, at, false, default_bounds()});
+  }
+
+  Value combined(Op op) const { return {call, values_of->combine(op, call.cast(source, dtype))}; }
+  Value sums(const char* instead) const {
+    if (own == DType::bool_)
+      throw DTypeError(call.operation(), fmt::format("takes integers and floats, not bool; use {}", instead));
+    return combined(Op::ScatterSum);
+  }
+
+  Call call;
+  NodePtr source, at;
+  std::size_t axis = 0;
+  DType own = DType::float32, dtype = DType::float32;
+  std::optional<Scattered> values_of;
+};
+
+}  // namespace
+
+Tensor segment_sum(const Operand& values, const Tensor& groups, SymInt count, std::int64_t axis) {
+  const Groups g("segment_sum", values, groups, count, axis);
+  return g.sums("segment_max").to(g.own).tensor();
+}
+
+Tensor segment_prod(const Operand& values, const Tensor& groups, SymInt count, std::int64_t axis) {
+  const Groups g("segment_prod", values, groups, count, axis);
+  (void)g.sums("segment_min");
+  return g.combined(Op::ScatterProd).to(g.own).tensor();
+}
+
+Tensor segment_max(const Operand& values, const Tensor& groups, SymInt count, std::int64_t axis) {
+  const Groups g("segment_max", values, groups, count, axis);
+  return g.combined(Op::ScatterMax).to(g.own).tensor();
+}
+
+Tensor segment_min(const Operand& values, const Tensor& groups, SymInt count, std::int64_t axis) {
+  const Groups g("segment_min", values, groups, count, axis);
+  return g.combined(Op::ScatterMin).to(g.own).tensor();
+}
+
+Tensor segment_mean(const Operand& values, const Tensor& groups, SymInt count, std::int64_t axis) {
+  const Groups g("segment_mean", values, groups, count, axis);
+  const Value total = g.sums("segment_max");
+  const Scattered& s = *g.values_of;
+  const Scattered entries{g.call, {s.shape[g.axis]}, 0, s.device, s.index, false, s.bounds};
+  const Value counts = max(Value(g.call, entries.combine(Op::ScatterSum, one(g.call, s.device))), 1);
+  const Value divisor(g.call, s.along(counts.to(g.dtype).node(), s.shape));
+  return total.binary(is_floating(g.dtype) ? Op::Div : Op::FloorDiv, divisor).to(g.own).tensor();
+}
+
+namespace {
+
+/// How often each place from 0 on occurs, or the sums of what each of them weighs. `shape`: that of the weights.
+Tensor counts_at(const Value& places, SymInt count, const std::optional<Tensor>& weights, const Shape& shape) {
+  const Call& call = places.call();
+  const Scattered entries{call, {count}, 0, places.device(), places.node(), false, Bounds::zero};
+  if (!weights) return Access::tensor(entries.combine(Op::ScatterSum, one(call, places.device())));
+  if (!graph::known_same(weights->shape(), shape)) {
+    throw ShapeError(call.operation(),
+                     fmt::format("weights {} for elements {}", to_string(weights->shape()), to_string(shape)));
+  }
+  const DType own = weights->dtype() == DType::bool_ ? DType::int64 : weights->dtype();
+  const DType dtype = is_floating(own) ? api::wide_dtype(own) : own;
+  const NodePtr each = call.reshape(call.cast(Access::node(*weights), dtype), places.shape());
+  return Access::tensor(call.cast(entries.combine(Op::ScatterSum, each), own));
+}
+
+Tensor counted(const Operand& x, const std::optional<Tensor>& weights, std::int64_t least) {
+  const Call call("bincount", x);
+  const NodePtr source = call.node(x);
+  if (least < 0) throw ArgumentError("bincount", fmt::format("the least number of counts is {}; it is >= 0", least));
+  NodePtr at = api::raw_positions(call, Access::tensor(source));
+  at = call.reshape(at, {numel(at->shape)});
+  SymInt count = least;
+  if (numel(at->shape) != 0) {
+    runtime::check_may_read("bincount");
+    const Tensor list = Access::tensor(at), ends[] = {min(list), max(list)};
+    if (ends[0].item<std::int64_t>() < 0) {
+      throw ArgumentError(
+          "bincount", fmt::format("{} is among the numbers; they are counted from 0", ends[0].item<std::int64_t>()));
+    }
+    count = std::max(least, ends[1].item<std::int64_t>() + 1);
+  }
+  return counts_at(Value(call, at), count, weights, source->shape);
+}
+
+/// Intervals of equal width, each with its lower edge, the last one also with its upper one.
+struct Bins {
+  std::int64_t count;
+  double low, high;
+
+  static Bins of(const Call& call, std::int64_t count, std::pair<double, double> range) {
+    if (count < 1) throw ArgumentError(call.operation(), fmt::format("{} bins; there is at least 1", count));
+    auto [low, high] = range;
+    if (!std::isfinite(low) || !std::isfinite(high) || low > high) {
+      throw ArgumentError(call.operation(),
+                          fmt::format("a range from {} to {}; both ends are finite and in order", low, high));
+    }
+    if (low == high) {
+      low -= 0.5;
+      high += 0.5;
+    }
+    return {count, low, high};
+  }
+  double width() const { return (high - low) / static_cast<double>(count); }
+  /// Edge k of floats, k from 0 to count.
+  Value edge(const Value& k) const { return where(k >= static_cast<double>(count), high, k * width() + low); }
+  /// The bin of each element, int64; `count` if it is in none.
+  Value places(const Value& x) const {
+    const double last = static_cast<double>(count) - 1;
+    Value k = max(min(((x - low) / width()).unary(Op::Floor), last), 0);
+    // The quotient is rounded, and edges are, too.
+    k = where(x < edge(k), k - 1, k);
+    k = where((edge(k + 1) <= x) & (k < last), k + 1, k);
+    const Value inside = (x >= low) & (x <= high);
+    return where(inside, k, last + 1).to(DType::int64);
+  }
+};
+
+/// x as a line of floats.
+Value line_of(const Call& call, const Operand& x) {
+  const Value v(call, call.node(x));
+  const DType own = v.dtype();
+  return v.to(is_floating(own) ? api::wide_dtype(own) : DType::float64).reshape({numel(v.shape())});
+}
+
+Histogram finished(const Call& call, Tensor counts, Tensor edges, bool density) {
+  if (!density) return {std::move(counts), std::move(edges)};
+  const Value n = Value(call, Access::node(counts)).to(DType::float64),
+              e = Value(call, Access::node(edges)).to(DType::float64);
+  const SymInt count = n.shape()[0];
+  const Value widths = e.shrink(0, 1, count + 1) - e.shrink(0, 0, count);
+  const Value total = n.reduce(Op::Sum, {0}).broadcast(n.shape());
+  return {(n / widths / total).tensor(), std::move(edges)};
+}
+
+}  // namespace
+
+Tensor bincount(const Operand& x, std::int64_t least) { return counted(x, std::nullopt, least); }
+Tensor bincount(const Operand& x, const Tensor& weights, std::int64_t least) { return counted(x, weights, least); }
+
+Histogram histogram(const Operand& x, std::int64_t bins, const HistogramOptions& options) {
+  const Call call("histogram", x);
+  const Shape shape = call.node(x)->shape;
+  const Value v = line_of(call, x);
+  std::pair<double, double> range = options.range.value_or(std::pair(0.0, 1.0));
+  if (!options.range && numel(shape) != 0) {
+    runtime::check_may_read("histogram");
+    const Tensor ends[] = {min(v.tensor()), max(v.tensor())};
+    range = {ends[0].to(DType::float64).item<double>(), ends[1].to(DType::float64).item<double>()};
+  }
+  const Bins b = Bins::of(call, bins, range);
+  const Value k = Value(call, graph::iota({bins + 1}, v.device(), call.origin())).to(v.dtype());
+  return finished(call, counts_at(b.places(v), bins, options.weights, shape), b.edge(k).tensor(), options.density);
+}
+
+Histogram histogram(const Operand& x, const Tensor& edges, const HistogramOptions& options) {
+  const Call call("histogram", x);
+  if (edges.rank() != 1 || edges.size(0) < 2)
+    throw ShapeError("histogram", fmt::format("edges {}; they are a vector of at least 2", to_string(edges.shape())));
+  if (options.range) throw ArgumentError("histogram", "a range beside edges, which say it");
+  const Shape shape = call.node(x)->shape;
+  const Value v = line_of(call, x);
+  const SymInt bins = edges.size(0) - 1;
+  const Tensor wide = edges.to(v.dtype());
+  const Tensor found = searchsorted(wide, Operand(v.tensor(), Access::site(x)), true);
+  const Value e(call, Access::node(wide));
+  const Value low = e.shrink(0, 0, 1).broadcast(v.shape()), high = e.shrink(0, bins, bins + 1).broadcast(v.shape());
+  const Value place(call, Access::node(found));
+  const Value last(call, api::position_number(call, bins, *place.node()));
+  const Value in_bin = min(place - 1, last - 1);
+  return finished(call, counts_at(where((low <= v) & (v <= high), in_bin, last), bins, options.weights, shape), edges,
+                  options.density);
+}
+
+Tensor histogramdd(const Operand& x, const std::vector<std::int64_t>& bins,
+                   const std::vector<std::pair<double, double>>& ranges) {
+  const Call call("histogramdd", x);
+  const Value v(call, call.node(x));
+  if (v.shape().size() != 2 || bins.empty() || bins.size() != ranges.size() ||
+      !static_cast<bool>(v.shape()[1] == static_cast<std::int64_t>(bins.size()))) {
+    throw ShapeError("histogramdd", fmt::format("{} with {} numbers of bins and {} ranges; it takes a matrix with a "
+                                                "column for each of both",
+                                                to_string(v.shape()), bins.size(), ranges.size()));
+  }
+  const DType own = v.dtype();
+  const Value wide = v.to(is_floating(own) ? api::wide_dtype(own) : DType::float64);
+  Shape shape;
+  std::optional<Value> flat, inside;
+  for (std::size_t d = 0; d < bins.size(); ++d) {
+    const Bins b = Bins::of(call, bins[d], ranges[d]);
+    const Value k = b.places(wide.shrink(1, d, d + 1).reshape({v.shape()[0]}));
+    const Value fits = k < static_cast<double>(bins[d]);
+    flat = flat ? flat->binary(Op::Mul, SymInt(bins[d])) + k : k;
+    inside = inside ? *inside & fits : fits;
+    shape.push_back(bins[d]);
+  }
+  const SymInt count = numel(shape);
+  const Value outside(call, api::position_number(call, count, *flat->node()));
+  const Tensor counts = counts_at(where(*inside, *flat, outside), count, std::nullopt, {});
+  return Access::tensor(call.reshape(Access::node(counts), shape));
+}
+
+}  // namespace oriel

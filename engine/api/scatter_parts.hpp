@@ -1,0 +1,40 @@
+// Combining elements whose positions are equal, which scatters of all kinds are made of.
+#pragma once
+
+#include <optional>
+
+#include "api/gathering.hpp"
+
+namespace oriel::api {
+
+/// Elements that are combined into the entries along one axis of a tensor of `shape`.
+struct Scattered {
+  const Call& call;
+  Shape shape;
+  std::size_t axis;
+  Device device;
+  /// As they came, int64: of shape (k), then each of them names whole lines along the other axes; or, with `each`, one
+  /// for each element: then like `shape`, with k entries along the axis.
+  NodePtr index;
+  bool each = false;
+  Bounds bounds = Bounds::zero;
+
+  /// The shape of the elements: `shape` with k along the axis.
+  Shape lines() const;
+  /// x, of the shape of the index, along the axis of a tensor like `shape`, or of those elements.
+  NodePtr along(NodePtr x, const Shape& like) const;
+
+  /// The elements `values` (of shape lines(), or one number without axes) of each entry, combined by a scatter's op,
+  /// in their dtype, which is no half. A device without scatters combines them in another order.
+  NodePtr combine(Op op, const NodePtr& values) const;
+  /// For each entry the number of its last position, or -1; of shape (n) or, with `each`, `shape`.
+  NodePtr last() const;
+  /// `values` of each entry's last position, 0 where there is none.
+  NodePtr last_values(const NodePtr& values, const NodePtr& last) const;
+};
+
+/// The same by comparing all pairs of an entry and a position, or by sorting the positions: for devices without
+/// scatters. For ScatterLast, `values` is null.
+NodePtr scatter_by_order(const Scattered& s, Op op, NodePtr values);
+
+}  // namespace oriel::api

@@ -1,0 +1,15 @@
+// A kernel that scatters as a loop program.
+#pragma once
+
+#include <span>
+
+#include "codegen/open_kernel.hpp"
+
+namespace oriel::codegen {
+
+/// Precondition: the kernel scatters, and has elements.
+OpenKernel lower_scatter(const schedule::Arena& arena, const schedule::KernelGraph& graph, schedule::KernelId kernel);
+/// Adds everything that depends on numbers. The arguments have these shapes.
+void close_scatter(LoweredKernel& kernel, std::span<const Shape> shapes);
+
+}  // namespace oriel::codegen

@@ -14,7 +14,7 @@
 #include "base/context.hpp"
 #include "graph/layout.hpp"
 #include "graph/make.hpp"
-#include "graph/walk.hpp"
+#include "graph/movements.hpp"
 #include "memory/host.hpp"
 #include "memory/machine.hpp"
 #include "oriel/error.hpp"

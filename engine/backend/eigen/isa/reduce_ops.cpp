@@ -13,12 +13,12 @@ using namespace oriel::ops::ORIEL_ISA_LEVEL;  // NOLINT(google-build-using-names
 /// The functor with an op's name.
 template <Op kOp>
 struct NamedOf;
-#define ORIEL_ELEMENTWISE(op) \
-  template <>                 \
-  struct NamedOf<Op::op> {    \
-    using type = op;          \
+#define ORIEL_ELEMENTWISE(op, ...) \
+  template <>                      \
+  struct NamedOf<Op::op> {         \
+    using type = op;               \
   };
-ORIEL_OPS(ORIEL_ELEMENTWISE_OPS)
+ORIEL_ELEMENTWISE_OPS(ORIEL_ELEMENTWISE)
 #undef ORIEL_ELEMENTWISE
 
 /// A reduction of the table, over a dtype.
@@ -327,8 +327,8 @@ void add_reduction(Table& t) {
 
 template <DType kDType, class T>
 void add_all(Table& t) {
-#define ORIEL_REDUCTION(op) add_reduction<Op::op, kDType, T>(t);
-  ORIEL_OPS(ORIEL_REDUCTIONS)
+#define ORIEL_REDUCTION(op, ...) add_reduction<Op::op, kDType, T>(t);
+  ORIEL_REDUCTIONS(ORIEL_REDUCTION)
 #undef ORIEL_REDUCTION
 }
 

@@ -15,6 +15,7 @@
 #include <sstream>
 #include <thread>
 
+#include "backend/backend.hpp"
 #include "base/escape.hpp"
 #include "cli/command.hpp"
 #include "fuzz/campaign.hpp"
@@ -205,7 +206,7 @@ int run_request(FuzzRequest& request, std::ostream& out, std::ostream& err) {
   const Device before = default_device();
   int status = 0;
   for (const Device device : devices()) {
-    if (device.kind == DeviceKind::null || status != 0) continue;
+    if (!backend::computes(device) || status != 0) continue;
     out << "device " << device.str() << '\n';
     set_default_device(device);
     try {

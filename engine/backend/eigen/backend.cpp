@@ -69,6 +69,8 @@ EigenBackend::EigenBackend(const Options& options)
   capabilities_.parts = kMostParts;
   capabilities_.sorts = true;
   capabilities_.scans = true;
+  capabilities_.source = "cpp";
+  capabilities_.helpers = "hpp";
   capabilities_.description =
       "CPU, " + std::to_string(threads_.count()) + (threads_.count() == 1 ? " thread, " : " threads, ") + table_.name;
 }

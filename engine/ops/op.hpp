@@ -38,6 +38,14 @@ enum class Form : std::uint8_t {
 /// What a reduction of no elements gives.
 enum class Identity : std::uint8_t { None, Zero, One, Ones, Lowest, Highest };
 
+/// How the vector loops of a reduction of floats combine. In a functor of IEEE operations `packets` is the operation on
+/// vectors.
+enum class Packets : std::uint8_t {
+  None,      // element by element
+  All,       // by `packets`
+  NanApart,  // by `packets`, which may lose a NaN, so NaNs are gathered beside it
+};
+
 /// The largest error of an op on floats, in units in the last place. 0: the result is correctly rounded.
 struct ErrorBounds {
   double float32 = 0;  // on any instruction set
@@ -137,9 +145,9 @@ enum class LayoutRule : std::uint8_t {
   X(Not,       1, Elementwise, Integral,  false, 1,  "bitwise complement; logical for bool", .form = Form::Element) \
   X(Cast,      1, Elementwise, Convert,   true,  1,  "to another dtype: integers wrap, floats to integers saturate and NaN gives 0, bool is x != 0") \
   X(Bitcast,   1, Elementwise, Convert,   true,  1,  "same bits, another dtype of the same width") \
-  X(Add,       2, Elementwise, Same,      true,  1,  "x + y; or for bool", .form = Form::Element) \
+  X(Add,       2, Elementwise, Same,      true,  1,  "x + y; or for bool", .form = Form::Element, .packets = Packets::All) \
   X(Sub,       2, Elementwise, Numeric,   true,  1,  "x - y", .form = Form::Element) \
-  X(Mul,       2, Elementwise, Same,      true,  1,  "x * y; and for bool", .form = Form::Element) \
+  X(Mul,       2, Elementwise, Same,      true,  1,  "x * y; and for bool", .form = Form::Element, .packets = Packets::All) \
   X(Div,       2, Elementwise, Floating,  false, 4,  "x / y", .form = Form::Element) \
   X(FloorDiv,  2, Elementwise, Numeric,   false, 8,  "quotient towards minus infinity: by what x - y*q is Remainder; integers by 0 give 0", .form = Form::Quick) \
   X(TruncDiv,  2, Elementwise, Numeric,   false, 8,  "quotient towards zero, of floats the rounded one; integers by 0 give 0", .form = Form::Element) \
@@ -149,8 +157,8 @@ enum class LayoutRule : std::uint8_t {
   X(Atan2,     2, Elementwise, Floating,  true,  24, "angle of the point whose height is the first and whose length is the second, in [-pi, pi]", .form = Form::Function, .error = {1.5, 1.5, 1.9, 0.98}, .c_function = "atan2") \
   X(Hypot,     2, Elementwise, Floating,  true,  12, "sqrt(x^2 + y^2), without overflow; infinite if either is, even beside NaN", .form = Form::Function, .error = {0.51, 0.51, 1}, .c_function = "hypot") \
   X(Copysign,  2, Elementwise, Floating,  true,  1,  "the magnitude of x with the sign of y", .form = Form::Element, .keeps_half = true, .c_function = "copysign") \
-  X(Min,       2, Elementwise, Same,      true,  1,  "smaller; NaN if either is", .form = Form::Element, .keeps_half = true) \
-  X(Max,       2, Elementwise, Same,      true,  1,  "larger; NaN if either is", .form = Form::Element, .keeps_half = true) \
+  X(Min,       2, Elementwise, Same,      true,  1,  "smaller; NaN if either is", .form = Form::Element, .keeps_half = true, .packets = Packets::NanApart) \
+  X(Max,       2, Elementwise, Same,      true,  1,  "larger; NaN if either is", .form = Form::Element, .keeps_half = true, .packets = Packets::NanApart) \
   X(And,       2, Elementwise, Integral,  true,  1,  "bitwise and", .form = Form::Element) \
   X(Or,        2, Elementwise, Integral,  true,  1,  "bitwise or", .form = Form::Element) \
   X(Xor,       2, Elementwise, Integral,  true,  1,  "bitwise exclusive or", .form = Form::Element) \
@@ -162,7 +170,7 @@ enum class LayoutRule : std::uint8_t {
   X(Le,        2, Elementwise, Compare,   false, 1,  "x <= y", .form = Form::Element) \
   X(Where,     3, Elementwise, Select,    true,  1,  "c ? x : y", .form = Form::Element, .keeps_half = true)
 #define ORIEL_REDUCTIONS(X) \
-  X(Sum,       1, Reduce,      Numeric,   false, 1,  "sum over axes; 0 when empty", .combination = Op::Add, .identity = Identity::Zero, .windows = true) \
+  X(Sum,       1, Reduce,      Numeric,   false, 1,  "sum over axes; 0 when empty", .combination = Op::Add, .identity = Identity::Zero, .windows = true, .starts = true) \
   X(Prod,      1, Reduce,      Numeric,   false, 1,  "product over axes; 1 when empty", .combination = Op::Mul, .identity = Identity::One) \
   X(ReduceMax, 1, Reduce,      Same,      false, 1,  "largest over axes; NaN if any is; the dtype's lowest when empty", .combination = Op::Max, .identity = Identity::Lowest, .windows = true) \
   X(ReduceMin, 1, Reduce,      Same,      false, 1,  "smallest over axes; NaN if any is; the dtype's highest when empty", .combination = Op::Min, .identity = Identity::Highest, .windows = true) \
@@ -203,10 +211,12 @@ struct OpRow {
   bool keeps_half = false;  // computed in float32, the result on halves is a half
   ErrorBounds error = {};
   std::string_view c_function = {};  // C's and OpenCL's function of floats with this meaning
+  Packets packets = Packets::None;   // in the loops of reductions that combine by it
   // Reductions: of two values, and of none. Scans: of two values.
   Op combination = Op::Buffer;
   Identity identity = Identity::None;
   bool windows = false;  // backends have loops for it over overlapping windows
+  bool starts = false;   // of floats: the identity changes some elements (0 + -0 is 0), so each is combined with it
 };
 
 inline constexpr OpRow kOpTable[] = {

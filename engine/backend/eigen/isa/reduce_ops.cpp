@@ -10,14 +10,18 @@ namespace {
 using namespace oriel::ops;                   // NOLINT(google-build-using-namespace): functors, and
 using namespace oriel::ops::ORIEL_ISA_LEVEL;  // NOLINT(google-build-using-namespace): those of the level
 
-/// The functor with an op's name.
+/// The functor with an op's name, and how its packets are combined.
 template <Op kOp>
 struct NamedOf;
+template <class F>
+inline constexpr Packets kPacketsOf = Packets::None;
 #define ORIEL_ELEMENTWISE(op, ...) \
   template <>                      \
   struct NamedOf<Op::op> {         \
     using type = op;               \
-  };
+  };                               \
+  template <>                      \
+  inline constexpr Packets kPacketsOf<op> = row(Op::op).packets;
 ORIEL_ELEMENTWISE_OPS(ORIEL_ELEMENTWISE)
 #undef ORIEL_ELEMENTWISE
 
@@ -28,10 +32,8 @@ using ReductionOf =
            typename IdentityOf<identity(kOp, kDType)>::type>;
 using SumOf = ReductionOf<Op::Sum, DType::float32>;
 
-template <class F, class Combination>
-inline constexpr bool kCombines = std::is_same_v<typename F::Combination, Combination>;
-template <class F>
-inline constexpr bool kExtreme = kCombines<F, Max> || kCombines<F, Min>;
+template <class T, class F, Packets kForm>
+inline constexpr bool kInPackets = kPacketsOf<typename F::Combination> == kForm&& std::is_floating_point_v<T>;
 
 // The maximum (or minimum) of floats, lane by lane. Which lanes are not NaN is kept in masks beside the values, so each
 // element adds only one instruction to the chain of dependent ones. Returns how many elements were taken.
@@ -50,8 +52,7 @@ std::int64_t extreme_lanes(T* acc, const T* x, std::int64_t n) {
   for (; i + kLanes <= n; i += kLanes) {
     for (int k = 0; k < packets; ++k) {
       const P v = in::ploadu<P>(x + i + k * size);
-      // pmax and pmin return their first operand if both are equal; Max and Min return the later element.
-      best[k] = kCombines<F, Max> ? in::pmax(v, best[k]) : in::pmin(v, best[k]);
+      best[k] = F::packets(best[k], v);  // the later one of equal values, as F::of
       number[k] = in::pand(number[k], in::pcmp_eq(v, v));
     }
   }
@@ -77,10 +78,6 @@ struct PacketLanes {
     for (int k = 0; k < kCount; ++k) Eigen::internal::pstoreu(to + k * kSize, lane[k]);
   }
 
-  static P of(P a, P b) {
-    static_assert(kCombines<F, Add> || kCombines<F, Mul>, "the combination of floats has no packets here");
-    return kCombines<F, Add> ? Eigen::internal::padd(a, b) : Eigen::internal::pmul(a, b);
-  }
   /// Takes whole rows of lanes and returns how many elements those are. packet(i) is the packet that begins at element
   /// i.
   template <class Packets>
@@ -92,18 +89,18 @@ struct PacketLanes {
       ORIEL_UNROLL
       for (int row = 0; row < 4; ++row) {
         for (int k = 0; k < kCount; ++k)
-          lane[k] = of(lane[k], packet(i + row * kLanes + static_cast<std::int64_t>(k * kSize)));
+          lane[k] = F::packets(lane[k], packet(i + row * kLanes + static_cast<std::int64_t>(k * kSize)));
       }
     }
     for (; i + kLanes <= n; i += kLanes) {
-      for (int k = 0; k < kCount; ++k) lane[k] = of(lane[k], packet(i + static_cast<std::int64_t>(k * kSize)));
+      for (int k = 0; k < kCount; ++k) lane[k] = F::packets(lane[k], packet(i + static_cast<std::int64_t>(k * kSize)));
     }
     return i;
   }
   /// Combines the lanes by halves.
   T joined() {
     for (int half = kCount / 2; half >= 1; half /= 2) {
-      for (int k = 0; k < half; ++k) lane[k] = of(lane[k], lane[k + half]);
+      for (int k = 0; k < half; ++k) lane[k] = F::packets(lane[k], lane[k + half]);
     }
     alignas(64) T one[kSize];
     Eigen::internal::pstore(one, lane[0]);
@@ -120,11 +117,11 @@ struct PacketLanes {
 
 template <class T, class F>
 void accumulate_lanes(T* acc, const T* x, std::int64_t n) {
-  if constexpr (std::is_floating_point_v<T> && kExtreme<F>) {
+  if constexpr (kInPackets<T, F, Packets::NanApart>) {
     const std::int64_t done = extreme_lanes<T, F>(acc, x, n);
     x += done;
     n -= done;
-  } else if constexpr (std::is_floating_point_v<T>) {
+  } else if constexpr (kInPackets<T, F, Packets::All>) {
     using Lanes = PacketLanes<T, F>;
     Lanes lanes(acc);
     const std::int64_t done =
@@ -193,7 +190,7 @@ T join_lanes(T* lane) {
 /// Not inlined: its loops are long code that reduce_row would hold twice.
 template <class T, class F>
 __attribute__((noinline)) T reduce_block(const T* x, std::int64_t n) {
-  if constexpr (std::is_floating_point_v<T> && !kExtreme<F>) {
+  if constexpr (kInPackets<T, F, Packets::All>) {
     using Lanes = PacketLanes<T, F>;
     if (n % kLanes == 0) {
       Lanes lanes;

@@ -201,6 +201,27 @@ struct Format {
 
 struct RawView {};
 
+struct Every {
+  static void check(const Shape& from, const Move& move, const Origin& origin) {
+    const Ints& steps = *move.ints;
+    check_rank(Op::Every, from, steps.size(), "steps", origin);
+    for (std::size_t d = 0; d < steps.size(); ++d) {
+      if (!steps[d].is_symbolic() && steps[d] >= 1) continue;
+      throw ShapeError(called(origin, Op::Every), fmt::format("step {} on axis {} of {}; give numbers from 1 on",
+                                                              to_string(steps[d]), d, to_string(from)));
+    }
+  }
+  static IndexMap map(const Shape& from, const Move& move) {
+    IndexMap map = same_axes(from);
+    for (std::size_t d = 0; d < from.size(); ++d) {
+      map.axes[d].step = (*move.ints)[d];
+      map.shape[d] = (from[d] - 1) / (*move.ints)[d] + 1;  // rounded down, also where there are no elements
+    }
+    return map;
+  }
+  static Range numbers(SymInt) { return {1, kMost}; }
+};
+
 template <class M>
 constexpr Movement functions_of() {
   Movement out;

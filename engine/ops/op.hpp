@@ -100,7 +100,8 @@ enum class LayoutRule : std::uint8_t {
   X(Pad,       1, Movement,    None,      true,  0,  "zeros around", .takes = Takes::Pads, .elements = Elements::Padded, .layout = LayoutRule::Stored) \
   X(Flip,      1, Movement,    None,      true,  0,  "axes reversed", .takes = Takes::Axes, .elements = Elements::Renamed, .layout = LayoutRule::Ordered) \
   X(Format,    1, Movement,    None,      true,  0,  "the same elements in another order of memory: what a user sees, and how they are stored", .takes = Takes::Format, .elements = Elements::Renamed, .layout = LayoutRule::Any) \
-  X(RawView,   1, Movement,    None,      true,  0,  "any view over the row-major elements of the source", .takes = Takes::View, .elements = Elements::Any, .layout = LayoutRule::Any)
+  X(RawView,   1, Movement,    None,      true,  0,  "any view over the row-major elements of the source", .takes = Takes::View, .elements = Elements::Any, .layout = LayoutRule::Any) \
+  X(Every,     1, Movement,    None,      true,  0,  "every n-th element along each axis, from the first one on", .takes = Takes::Numbers, .elements = Elements::Some, .layout = LayoutRule::Ordered)
 #define ORIEL_OTHER_OPS(X) \
   X(Assign,    2, Write,       None,      true,  0,  "the first source, with the second in place of the elements that the write reaches") \
   X(Gather,    2, Gather,      None,      false, 4,  "elements of the first source at the row-major positions that the second, int64, holds; 0 where one is outside. A device that cannot refuses its Gather instruction with a DeviceError") \

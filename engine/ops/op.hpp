@@ -158,6 +158,7 @@ enum class LayoutRule : std::uint8_t {
   X(Atan2,     2, Elementwise, Floating,  true,  24, "angle of the point whose height is the first and whose length is the second, in [-pi, pi]", .form = Form::Function, .error = {1.5, 1.5, 1.9, 0.98}, .c_function = "atan2") \
   X(Hypot,     2, Elementwise, Floating,  true,  12, "sqrt(x^2 + y^2), without overflow; infinite if either is, even beside NaN", .form = Form::Function, .error = {0.51, 0.51, 1}, .c_function = "hypot") \
   X(Copysign,  2, Elementwise, Floating,  true,  1,  "the magnitude of x with the sign of y", .form = Form::Element, .keeps_half = true, .c_function = "copysign") \
+  X(AbsAdd,    2, Elementwise, Floating,  true,  2,  "|x| + |y|", .form = Form::Element) \
   X(Min,       2, Elementwise, Same,      true,  1,  "smaller; NaN if either is", .form = Form::Element, .keeps_half = true, .packets = Packets::NanApart) \
   X(Max,       2, Elementwise, Same,      true,  1,  "larger; NaN if either is", .form = Form::Element, .keeps_half = true, .packets = Packets::NanApart) \
   X(And,       2, Elementwise, Integral,  true,  1,  "bitwise and", .form = Form::Element) \
@@ -172,6 +173,7 @@ enum class LayoutRule : std::uint8_t {
   X(Where,     3, Elementwise, Select,    true,  1,  "c ? x : y", .form = Form::Element, .keeps_half = true)
 #define ORIEL_REDUCTIONS(X) \
   X(Sum,       1, Reduce,      Numeric,   false, 1,  "sum over axes; 0 when empty", .combination = Op::Add, .identity = Identity::Zero, .windows = true, .starts = true) \
+  X(SumAbs,    1, Reduce,      Floating,  false, 1,  "sum of absolute values over axes; 0 when empty", .combination = Op::AbsAdd, .identity = Identity::Zero, .starts = true) \
   X(Prod,      1, Reduce,      Numeric,   false, 1,  "product over axes; 1 when empty", .combination = Op::Mul, .identity = Identity::One) \
   X(ReduceMax, 1, Reduce,      Same,      false, 1,  "largest over axes; NaN if any is; the dtype's lowest when empty", .combination = Op::Max, .identity = Identity::Lowest, .windows = true) \
   X(ReduceMin, 1, Reduce,      Same,      false, 1,  "smallest over axes; NaN if any is; the dtype's highest when empty", .combination = Op::Min, .identity = Identity::Highest, .windows = true) \
@@ -322,6 +324,7 @@ constexpr bool complete() noexcept {
     if ((r.op_class == OpClass::Movement) != (r.takes != Takes::None)) return false;
     if ((r.op_class == OpClass::Reduce) != (r.identity != Identity::None)) return false;
     if (r.op_class == OpClass::Reduce && (reduce_index(r.op) < 0 || !is_elementwise(r.combination))) return false;
+    if (r.starts && r.identity != Identity::Zero) return false;
     if (r.op_class == OpClass::Scan && !is_elementwise(r.combination)) return false;
     if (r.form == Form::Function && (r.error.float32 == 0 || r.error.float64 == 0)) return false;
   }

@@ -104,6 +104,15 @@ struct Abs {
   }
 };
 
+// snippet AbsAdd: <cmath>
+
+struct AbsAdd {
+  template <class T>
+  static T of(T x, T y) {
+    return std::fabs(x) + std::fabs(y);
+  }
+};
+
 // snippet Sign:
 
 struct Sign {

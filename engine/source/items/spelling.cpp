@@ -239,6 +239,8 @@ std::string Helpers::spell_float(const Instr& in, int width, const std::vector<s
       return lanewise("sign", in.from, in.from, width, 1,
                       fmt::format("x != x ? x : ({0})(x > 0) - ({0})(x < 0)", scalar)) +
              "(" + x[0] + ")";
+    case Op::AbsAdd:
+      return fmt::format("(fabs({}) + fabs({}))", x[0], x[1]);
     case Op::Rsqrt:
       return fmt::format("(({})(1) / sqrt({}))", type, x[0]);
     case Op::IsNan:

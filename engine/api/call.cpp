@@ -7,6 +7,7 @@
 #include <cmath>
 #include <limits>
 
+#include "backend/backend.hpp"
 #include "base/context.hpp"
 #include "graph/held_bytes.hpp"
 #include "graph/layout.hpp"
@@ -24,7 +25,7 @@ void bound(const graph::NodePtr& node) {
   base::ContextState* const context = base::find_context(node->device.context);
   if (context == nullptr) return;  // it has ended
   const LazyLimits limits = base::lazy_limits(*context);
-  if (node->realized() || node->device.kind == DeviceKind::null) return;
+  if (node->realized() || !backend::computes(node->device)) return;
   const bool deep = limits.nodes != 0 && static_cast<std::int64_t>(node->depth) > limits.nodes;
   if (deep || graph::holds_more_than(node, limits.bytes)) runtime::realize({&node, 1});
 }

@@ -6,7 +6,7 @@
 #include <vector>
 
 #include "base/fork_lock.hpp"
-#include "graph/walk.hpp"
+#include "graph/movements.hpp"
 #include "oriel/error.hpp"
 #include "runtime/trace.hpp"
 #include "view/injective.hpp"

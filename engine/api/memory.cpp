@@ -19,7 +19,7 @@ namespace {
 
 // The pool of the current context's CPU device.
 std::shared_ptr<mem::HostAllocator> pool() {
-  const Device cpu{DeviceKind::eigen, 0, base::current_context_state().number()};
+  const Device cpu = backend::host_device(base::current_context_state().number());
   return std::static_pointer_cast<mem::HostAllocator>(backend::backend_for(cpu).allocator());
 }
 

@@ -6,6 +6,7 @@
 #include <optional>
 
 #include "api/call.hpp"
+#include "graph/movements.hpp"
 #include "oriel/error.hpp"
 #include "sym/decide.hpp"
 #include "view/layouts/strided_reshape.hpp"
@@ -256,6 +257,13 @@ Tensor pad(const Operand& x, const Ranges& before_after, const Operand& value) {
 
 Tensor pad(const Operand& x, const AxisEnds& before_after, const Operand& value) {
   return pad(x, Ranges{before_after.range}, value);
+}
+
+Tensor every(const Operand& x, const Ints& steps) {
+  const Call call("every", x);
+  return call.view(x, [=](NodePtr node) {
+    return graph::move(std::move(node), {graph::Op::Every, steps, &steps}, call.origin());
+  });
 }
 
 Tensor flip(const Operand& x, const Axes& axes) {

@@ -124,6 +124,13 @@ double checked_number(std::string_view name, std::string_view what, double value
 }  // namespace
 
 Tensor sum(const Operand& x, const Axes& axes, KeepDim keepdim) { return accumulate(Op::Sum, "sum", x, axes, keepdim); }
+Tensor asum(const Operand& x, const Axes& axes, KeepDim keepdim) {
+  Reduced r("asum", x, axes, keepdim);
+  if (!is_floating(r.source->dtype))
+    throw DTypeError("asum", fmt::format("takes floats, not {}; cast it first", name(r.source->dtype)));
+  r.compose();
+  return r.finish(r.reduce(Op::SumAbs, r.source));
+}
 Tensor prod(const Operand& x, const Axes& axes, KeepDim keepdim) {
   return accumulate(Op::Prod, "prod", x, axes, keepdim);
 }

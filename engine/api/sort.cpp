@@ -123,7 +123,7 @@ struct Sorting {
   /// A network is built of numbers. A row whose size depends on data is sorted by the host instead.
   bool elsewhere() const { return !native() && sym::depends_on_data(numel(node->shape)); }
   Tensor on_host() const {
-    return Access::tensor(graph::copy(node, Device{DeviceKind::eigen, 0, node->device.context}, call.origin()));
+    return Access::tensor(graph::copy(node, backend::host_device(node->device.context), call.origin()));
   }
   /// The sort op of the graph, along the axis.
   NodePtr sorted(Op op, bool descending) const {

@@ -14,7 +14,7 @@
 #include "base/context.hpp"
 #include "graph/layout.hpp"
 #include "graph/make.hpp"
-#include "graph/walk.hpp"
+#include "graph/movements.hpp"
 #include "memory/host.hpp"
 #include "memory/machine.hpp"
 #include "oriel/error.hpp"
@@ -52,7 +52,7 @@ void check_readable(const detail::Cell& cell, DType dtype, const char* operation
     throw DTypeError(operation, fmt::format("the elements are {} and {} was asked for; convert with to(DType) first",
                                             name(cell.dtype()), name(dtype)));
   }
-  if (cell.device().kind == DeviceKind::null) {
+  if (!backend::computes(cell.device())) {
     throw DeviceError(operation, "the null device computes nothing, so there is nothing to read; use the eigen device");
   }
 }
@@ -309,7 +309,7 @@ Tensor Tensor::to(Device device, Site site) const {
   const detail::CallSite call(site);
   if (device == this->device()) return *this;
   backend::backend_for(device);
-  if (this->device().kind == DeviceKind::null) {
+  if (!backend::computes(this->device())) {
     throw DeviceError(
         "to", fmt::format("{} has no elements that could be copied to {}; the null device computes nothing", str(),
                           device.str()));

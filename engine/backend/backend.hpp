@@ -40,6 +40,9 @@ struct Capabilities {
   bool sorts = false;                  // runs programs that sort
   bool scans = false;                  // runs programs that scan
   bool scatters = false;               // runs programs that scatter
+  bool host_numbers = true;            // kernels read tensors of one number in the host's memory
+  const char* source = "txt";          // how files of its sources end
+  const char* helpers = "txt";         // and the headers of their helpers
   std::string description;
 };
 
@@ -107,6 +110,8 @@ class Backend {
   virtual std::string tier(const codegen::LoopProgram& program, const Kernel* kernel) const;
   /// Switches the timing of single launches by the device's clock on or off. Does nothing if the device has no clock.
   virtual void time_launches(bool timed) { static_cast<void>(timed); }
+  /// Finishes all work. Afterwards the driver may be gone.
+  virtual void quiesce() noexcept {}
   /// What the device has told about a kernel so far, in lines: its compiler's log, sizes, times of launches. Empty
   /// where it tells nothing.
   virtual std::string report(const Kernel& kernel) const;
@@ -133,5 +138,11 @@ inline std::string Backend::tier(const codegen::LoopProgram& /*program*/, const 
 Backend& backend_for(Device device);
 /// The devices of this build and machine.
 std::vector<Device> available_devices();
+/// The device of a context that runs on the host, in its memory.
+Device host_device(std::uint16_t context);
+/// Does the device compute? One that only plans has nothing to read.
+bool computes(Device device) noexcept;
+/// The number of kinds of devices.
+std::size_t device_kinds() noexcept;
 
 }  // namespace oriel::backend

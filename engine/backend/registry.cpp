@@ -1,9 +1,10 @@
-// The backends of devices.
+// The backends, a row for each kind of device.
 #include <fmt/format.h>
 
 #include <algorithm>
 #include <array>
 #include <atomic>
+#include <charconv>
 #include <cstdlib>
 #include <memory>
 #include <mutex>
@@ -18,6 +19,7 @@
 #include "backend/opencl/backend.hpp"
 #endif
 #include "base/context.hpp"
+#include "base/escape.hpp"
 #include "base/fork_lock.hpp"
 #include "oriel/error.hpp"
 
@@ -26,17 +28,77 @@ namespace oriel::backend {
 namespace {
 
 #ifdef ORIEL_OPENCL
+constexpr bool kOpenCl = true;
+#else
+constexpr bool kOpenCl = false;
+#endif
+
 // Drivers and their compilers destroy their state when the process ends, so work that uses them must be finished
 // before. Called with the lock of backends held, except while the process ends.
-std::vector<opencl::OpenClBackend*>& opened() {
-  static auto& list = *new std::vector<opencl::OpenClBackend*>();
+std::vector<Backend*>& opened() {
+  static auto& list = *new std::vector<Backend*>();
   return list;
 }
 
-void quiesce_all() {
-  for (opencl::OpenClBackend* b : opened()) b->quiesce();
+[[maybe_unused]] void quiesce_all() {
+  for (Backend* b : opened()) b->quiesce();
 }
+
+std::unique_ptr<Backend> make_eigen(base::ContextState& context, int) {
+  eigen::Options options;
+  options.most_threads = context.threads;
+  options.context = context.number();
+  options.memory = context.memory;
+  return std::make_unique<eigen::EigenBackend>(options);
+}
+
+std::unique_ptr<Backend> make_null(base::ContextState& context, int) {
+  return std::make_unique<null::NullBackend>(context.number());
+}
+
+std::unique_ptr<Backend> make_opencl([[maybe_unused]] base::ContextState& context, [[maybe_unused]] int index) {
+#ifdef ORIEL_OPENCL
+  opencl::Options options;
+  options.context = context.number();
+  auto backend = std::make_unique<opencl::OpenClBackend>(index, options);
+  // Registered again after each build, because a build may set up more state that is destroyed at exit.
+  backend->on_build([] { std::atexit(quiesce_all); });
+  return backend;
+#else
+  return nullptr;
 #endif
+}
+
+int opencl_devices() {
+#ifdef ORIEL_OPENCL
+  return opencl::device_count();
+#else
+  return 0;
+#endif
+}
+
+/// A kind of device.
+struct KindRow {
+  DeviceKind kind;
+  std::string_view name;
+  bool built;     // has this library its backend?
+  bool numbered;  // are there several devices? Then they are written with a number
+  bool computes;
+  int (*count)();  // devices of this machine; null: one
+  std::unique_ptr<Backend> (*make)(base::ContextState& context, int index);
+  std::string_view missing = {};  // what a library without the backend says
+};
+
+// In the order of DeviceKind.
+constexpr KindRow kKinds[] = {
+    {DeviceKind::eigen, "eigen", true, false, true, nullptr, make_eigen},
+    {DeviceKind::null, "null", true, false, false, nullptr, make_null},
+    {DeviceKind::opencl, "opencl", kOpenCl, true, true, opencl_devices, make_opencl,
+     "; this build has no OpenCL: build Oriel with -Dopencl=enabled, in the profile full"},
+};
+constexpr std::size_t kMostDevices = 256;  // of a kind
+
+const KindRow& row_of(DeviceKind kind) { return kKinds[static_cast<std::size_t>(kind)]; }
 
 /// The backends of one context, made when they are first asked for. Those of the default context are never destroyed:
 /// buffers of static tensors may outlive every other static object.
@@ -44,67 +106,36 @@ class Backends final : public base::ContextPart {
  public:
   explicit Backends(base::ContextState& context) : context_(context) {}
   ~Backends() override {
-#ifdef ORIEL_OPENCL
-    for (const std::atomic<opencl::OpenClBackend*>& place : opencl_) {
-      opencl::OpenClBackend* const backend = place.load();
-      if (backend == nullptr) continue;
-      backend->quiesce();
-      {
-        const std::lock_guard lock(base::fork_mutex(base::ForkLock::backends));
-        std::erase(opened(), backend);
+    for (std::size_t k = places_.size(); k-- > 0;) {
+      for (const std::atomic<Backend*>& place : places_[k]) {
+        Backend* const backend = place.load();
+        if (backend == nullptr) continue;
+        backend->quiesce();
+        {
+          const std::lock_guard lock(base::fork_mutex(base::ForkLock::backends));
+          std::erase(opened(), backend);
+        }
+        delete backend;
       }
-      delete backend;
     }
-#endif
-    delete eigen_.load();
-    delete null_.load();
   }
 
-  Backend& eigen() {
-    return get(eigen_, [&] {
-      eigen::Options options;
-      options.most_threads = context_.threads;
-      options.context = context_.number();
-      options.memory = context_.memory;
-      return std::make_unique<eigen::EigenBackend>(options);
-    });
-  }
-  Backend& null() {
-    return get(null_, [&] { return std::make_unique<null::NullBackend>(context_.number()); });
-  }
-#ifdef ORIEL_OPENCL
-  Backend& opencl(int index) {
-    return get(opencl_[static_cast<std::size_t>(index)], [&] {
-      opencl::Options options;
-      options.context = context_.number();
-      auto backend = std::make_unique<opencl::OpenClBackend>(index, options);
-      // Registered again after each build, because a build may set up more state that is destroyed at exit.
-      backend->on_build([] { std::atexit(quiesce_all); });
-      opened().push_back(backend.get());
-      return backend;
-    });
-  }
-#endif
-
- private:
-  template <class T, class Make>
-  static T& get(std::atomic<T*>& place, const Make& make) {
-    T* backend = place.load(std::memory_order_acquire);
+  Backend& get(const KindRow& row, std::size_t index) {
+    std::atomic<Backend*>& place = places_[static_cast<std::size_t>(row.kind)][index];
+    Backend* backend = place.load(std::memory_order_acquire);
     if (backend != nullptr) return *backend;
     const std::lock_guard lock(base::fork_mutex(base::ForkLock::backends));
     backend = place.load(std::memory_order_relaxed);
     if (backend != nullptr) return *backend;
-    backend = make().release();
+    backend = row.make(context_, static_cast<int>(index)).release();
+    opened().push_back(backend);
     place.store(backend, std::memory_order_release);
     return *backend;
   }
 
+ private:
   base::ContextState& context_;
-  std::atomic<eigen::EigenBackend*> eigen_{nullptr};
-  std::atomic<null::NullBackend*> null_{nullptr};
-#ifdef ORIEL_OPENCL
-  std::array<std::atomic<opencl::OpenClBackend*>, 256> opencl_{};
-#endif
+  std::array<std::array<std::atomic<Backend*>, kMostDevices>, std::size(kKinds)> places_{};
 };
 
 }  // namespace
@@ -113,28 +144,56 @@ Backend& backend_for(Device device) {
   base::ContextState& context = base::context_state(device.context);
   auto& backends =
       context.part<Backends>(base::ContextSlot::backends, [&] { return std::make_unique<Backends>(context); });
-  if (device.kind == DeviceKind::eigen && device.index == 0) return backends.eigen();
-  if (device.kind == DeviceKind::null && device.index == 0) return backends.null();
-#ifdef ORIEL_OPENCL
-  if (device.kind == DeviceKind::opencl) return backends.opencl(device.index);
-#endif
+  const KindRow& row = row_of(device.kind);
+  if (row.built && (row.numbered || device.index == 0)) return backends.get(row, device.index);
   std::string known;
   for (const Device d : available_devices()) known += (known.empty() ? "" : ", ") + d.str();
-#ifndef ORIEL_OPENCL
-  if (device.kind == DeviceKind::opencl)
-    known += "; this build has no OpenCL: build Oriel with -Dopencl=enabled, in the profile full";
-#endif
+  if (!row.built) known += row.missing;
   throw DeviceError("backend", fmt::format("there is no device {} with index {}; there are {}", device.str(),
                                            static_cast<int>(device.index), known));
 }
 
 std::vector<Device> available_devices() {
-  std::vector<Device> found{Device::eigen(), Device::null()};
-#ifdef ORIEL_OPENCL
-  const int count = std::min(opencl::device_count(), 256);
-  for (int k = 0; k < count; ++k) found.push_back(Device::opencl(static_cast<std::uint8_t>(k)));
-#endif
+  std::vector<Device> found;
+  for (const KindRow& row : kKinds) {
+    const std::size_t count = row.count == nullptr ? 1 : std::min(static_cast<std::size_t>(row.count()), kMostDevices);
+    for (std::size_t k = 0; k < count; ++k) found.push_back({row.kind, static_cast<std::uint8_t>(k), 0});
+  }
   return found;
 }
 
+Device host_device(std::uint16_t context) { return {DeviceKind::eigen, 0, context}; }
+
+bool computes(Device device) noexcept { return row_of(device.kind).computes; }
+
+std::size_t device_kinds() noexcept { return std::size(kKinds); }
+
 }  // namespace oriel::backend
+
+namespace oriel {
+
+Device Device::parse(std::string_view text) {
+  const std::size_t colon = text.find(':');
+  const std::string_view name = text.substr(0, colon);
+  std::string forms;
+  for (const backend::KindRow& row : backend::kKinds) {
+    forms += fmt::format("{}{}", forms.empty() ? "" : ", ", row.name);
+    if (row.numbered) forms += fmt::format(" or {}:N with N from 0 to {}", row.name, backend::kMostDevices - 1);
+    if (name != row.name) continue;
+    if (colon == std::string_view::npos) return {row.kind, 0, 0};
+    const std::string_view digits = text.substr(colon + 1);
+    const char* const end = digits.data() + digits.size();
+    std::uint8_t index = 0;
+    const auto [stop, fault] = std::from_chars(digits.data(), end, index);
+    if (fault == std::errc{} && stop == end && row.numbered) return {row.kind, index, 0};
+  }
+  throw ArgumentError("device", fmt::format("\"{}\" names no device; use {}", base::escaped(text), forms));
+}
+
+std::string Device::str() const {
+  const backend::KindRow& row = backend::row_of(kind);
+  const std::string text = row.numbered ? fmt::format("{}:{}", row.name, index) : std::string(row.name);
+  return context == 0 ? text : fmt::format("{} of context {}", text, context);
+}
+
+}  // namespace oriel

@@ -1,46 +1,9 @@
 #include "base/device.hpp"
 
-#include <fmt/format.h>
-
-#include <charconv>
-
 #include "base/context.hpp"
-#include "base/escape.hpp"
 #include "base/settings.hpp"
-#include "oriel/error.hpp"
 
 namespace oriel {
-
-namespace {
-
-constexpr std::string_view kKinds[] = {"eigen", "null", "opencl"};
-
-}  // namespace
-
-Device Device::parse(std::string_view text) {
-  const std::size_t colon = text.find(':');
-  const std::string_view kind = text.substr(0, colon);
-  int index = 0;
-  bool good = true;
-  if (colon != std::string_view::npos) {
-    const std::string_view digits = text.substr(colon + 1);
-    const char* end = digits.data() + digits.size();
-    const auto [stop, fault] = std::from_chars(digits.data(), end, index);
-    good = fault == std::errc{} && stop == end && index >= 0 && index <= 255 && kind == "opencl";
-  }
-  for (std::size_t k = 0; k < std::size(kKinds) && good; ++k) {
-    if (kind == kKinds[k]) return {static_cast<DeviceKind>(k), static_cast<std::uint8_t>(index), 0};
-  }
-  throw ArgumentError("device",
-                      fmt::format("\"{}\" names no device; use eigen, null, opencl or opencl:N with N from 0 to 255",
-                                  base::escaped(text)));
-}
-
-std::string Device::str() const {
-  const std::string_view name = kKinds[static_cast<int>(kind)];
-  std::string text = kind == DeviceKind::opencl ? fmt::format("{}:{}", name, index) : std::string(name);
-  return context == 0 ? text : fmt::format("{} of context {}", text, context);
-}
 
 Device default_device() { return base::default_device(base::current_context_state()); }
 

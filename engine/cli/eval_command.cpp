@@ -10,6 +10,7 @@
 #include <utility>
 #include <vector>
 
+#include "backend/backend.hpp"
 #include "cli/command.hpp"
 #include "cli/text_file.hpp"
 #include "oriel/oriel.hpp"
@@ -239,9 +240,8 @@ void evaluate(const EvalRequest& request, std::ostream& out, std::ostream& err) 
   const Job job = prepare(request);
   watch.lap("read");
   ComprehensionOptions options = request.options;
-  options.checked =
-      options.checked &&
-      default_device().kind != DeviceKind::null;  // the null device computes no indices that could be checked
+  options.checked = options.checked &&
+                    backend::computes(default_device());  // the null device computes no indices that could be checked
   const ComprehensionResults results = job.comprehension.call(job.arguments, options);
   for (const ComprehensionWarning& warning : results.warnings()) err << warning.diagnostic << '\n';
   check_outputs(request, results);

@@ -15,6 +15,7 @@
 #include <sstream>
 #include <thread>
 
+#include "backend/backend.hpp"
 #include "base/escape.hpp"
 #include "cli/command.hpp"
 #include "fuzz/campaign.hpp"
@@ -74,7 +75,8 @@ void complete(FuzzRequest& request) {
   auto& kinds = request.campaign.kinds;
   if (kinds.empty()) {
     for (const fuzz::KindInfo& kind : fuzz::kinds()) {
-      if (!kind.on_own) kinds.push_back(kind.kind);
+      const bool asked = request.external.empty() || kind.kind != fuzz::Kind::Each;
+      if (!kind.on_own && asked) kinds.push_back(kind.kind);
     }
   }
   const bool kernels = std::find(kinds.begin(), kinds.end(), fuzz::Kind::Kernels) != kinds.end();
@@ -83,6 +85,9 @@ void complete(FuzzRequest& request) {
   }
   if (kernels && !request.external.empty()) {
     throw ArgumentError("fuzz", "kind 'kernels' fuzzes this build's kernels; an external program has none");
+  }
+  if (!request.external.empty() && std::find(kinds.begin(), kinds.end(), fuzz::Kind::Each) != kinds.end()) {
+    throw ArgumentError("fuzz", "kind 'each' has movements of Oriel that the protocol lacks");
   }
   if (request.external.empty() && !request.properties.empty()) {
     throw ArgumentError("fuzz", "--properties chooses what an --external program is held to; Oriel is held to all");
@@ -201,7 +206,7 @@ int run_request(FuzzRequest& request, std::ostream& out, std::ostream& err) {
   const Device before = default_device();
   int status = 0;
   for (const Device device : devices()) {
-    if (device.kind == DeviceKind::null || status != 0) continue;
+    if (!backend::computes(device) || status != 0) continue;
     out << "device " << device.str() << '\n';
     set_default_device(device);
     try {

@@ -166,7 +166,7 @@ fuzz::Movement parse_movement(const SizeParser& parser, std::string_view step) {
   fuzz::Movement movement;
   movement.kind = fuzz::movement_named(step.substr(0, end), "view");
   if (fuzz::takes_pairs(movement.kind)) {
-    movement.ranges = parse_pairs(parser, step, movement.kind == fuzz::MovementKind::Shrink, rest);
+    movement.ranges = parse_pairs(parser, step, graph::row(movement.kind).takes == graph::Takes::Slices, rest);
   } else {
     movement.ints = parser.sizes(step, rest);
   }

@@ -134,14 +134,14 @@ class Unroller {
   void combine(const Reduction& reduction, std::vector<ValueId> lanes) {
     const DType dtype = reduction.dtype;
     // A lane of a sum begins with 0, so that no sum of floats is -0.
-    const bool adds_zero = reduction.op == graph::Op::Sum && is_floating(dtype);
+    const bool starts = graph::row(reduction.op).starts && is_floating(dtype);
     for (std::size_t half = kMostUnrolled / 2; half >= 1; half /= 2) {
-      const bool last = half == 1 && !adds_zero;
+      const bool last = half == 1 && !starts;
       for (std::size_t k = 0; k < half && k + half < lanes.size(); ++k)
         lanes[k] = joined(reduction, lanes[k], lanes[k + half], last ? reduction.result : value_of(dtype));
       if (lanes.size() > half) lanes.resize(half);
     }
-    if (!adds_zero) return;
+    if (!starts) return;
     out_.constants.push_back({graph::Scalar::of_int(dtype, 0), -1});
     Instr zero;
     zero.code = Code::Const;

@@ -2,17 +2,15 @@
 
 #include <fmt/format.h>
 
-#include <array>
 #include <iterator>
 
+#include "fuzz/generate_moves.hpp"
 #include "oriel/error.hpp"
 
 namespace oriel::fuzz {
 namespace {
 
 using Text = fmt::memory_buffer;
-
-constexpr std::array<const char*, kMovementKinds> kNames{"reshape", "permute", "expand", "shrink", "pad", "flip"};
 
 template <class... Args>
 void put(Text& text, fmt::format_string<Args...> format, Args&&... args) {
@@ -51,40 +49,41 @@ void put_arguments(Text& text, const Movement& movement) {
   }
 }
 
+void put_view(Text& text, const View& view) {
+  put(text, "oriel::View::make(");
+  put_braced(text, view.shape);
+  put(text, ", ");
+  put_braced(text, view.strides);
+  put(text, ", {}, ", view.offset.value());
+  put_braced(text, view.mask);
+  put(text, ")");
+}
+
 /// True if the case starts from a plain tensor.
 bool plain(const Case& c) { return c.start.size() == 1 && c.start[0] == View::contiguous(c.start[0].shape); }
 
 }  // namespace
 
-bool takes_pairs(MovementKind kind) { return kind == MovementKind::Shrink || kind == MovementKind::Pad; }
+bool takes_pairs(MovementKind kind) {
+  const graph::Takes takes = graph::row(kind).takes;
+  return takes == graph::Takes::Slices || takes == graph::Takes::Pads;
+}
 
-const char* name_of(MovementKind kind) { return kNames[static_cast<std::size_t>(kind)]; }
+std::string name_of(MovementKind kind) { return graph::snake_name(kind); }
 
 MovementKind movement_named(std::string_view name, std::string_view operation) {
-  for (std::size_t k = 0; k < kNames.size(); ++k) {
-    if (name == kNames[k]) return static_cast<MovementKind>(k);
+  std::vector<std::string> names;
+  for (const MovementKind kind : kMovements) {
+    names.push_back(name_of(kind));
+    if (name == names.back()) return kind;
   }
-  throw ParseError(operation, fmt::format("unknown movement '{}'; there are {}", name, fmt::join(kNames, ", ")));
+  throw ParseError(operation, fmt::format("unknown movement '{}'; there are {}", name, fmt::join(names, ", ")));
 }
 
 ShapeTracker start_of(const Case& c) { return ShapeTracker::from_views(c.start); }
 
 ShapeTracker apply(const ShapeTracker& tracker, const Movement& movement) {
-  switch (movement.kind) {
-    case MovementKind::Reshape:
-      return tracker.reshape(movement.ints);
-    case MovementKind::Permute:
-      return tracker.permute(movement.ints);
-    case MovementKind::Expand:
-      return tracker.expand(movement.ints);
-    case MovementKind::Shrink:
-      return tracker.shrink(movement.ranges);
-    case MovementKind::Pad:
-      return tracker.pad(movement.ranges);
-    case MovementKind::Flip:
-      break;
-  }
-  return tracker.flip(movement.ints);
+  return graph::moved(tracker, move_of(movement));
 }
 
 std::string program_text(const Case& c) {
@@ -97,9 +96,10 @@ std::string program_text(const Case& c) {
   }
   for (const Movement& movement : c.movements) {
     put(text, " | {} ", name_of(movement.kind));
-    if (movement.kind == MovementKind::Shrink) put_pairs(text, movement.ranges, "", ":", "", ",");
-    if (movement.kind == MovementKind::Pad) put_pairs(text, movement.ranges, "", ",", "", " ");
-    if (!takes_pairs(movement.kind)) {
+    if (takes_pairs(movement.kind)) {
+      const bool pads = graph::row(movement.kind).takes == graph::Takes::Pads;
+      put_pairs(text, movement.ranges, "", pads ? "," : ":", "", pads ? " " : ",");
+    } else {
       if (movement.ints.empty()) put(text, "()");
       put_ints(text, movement.ints);
     }
@@ -157,20 +157,22 @@ std::string tracker_statements(const Case& c) {
   } else {
     put(text, "  const oriel::View views[] = {{  // innermost first\n");
     for (const View& view : c.start) {
-      put(text, "      oriel::View::make(");
-      put_braced(text, view.shape);
-      put(text, ", ");
-      put_braced(text, view.strides);
-      put(text, ", {}, ", view.offset.value());
-      put_braced(text, view.mask);
-      put(text, "),\n");
+      put(text, "      ");
+      put_view(text, view);
+      put(text, ",\n");
     }
     put(text, "  }};\n  auto tracker = oriel::ShapeTracker::from_views(views);\n");
   }
+  Shape shape = c.start.back().shape;
   for (const Movement& movement : c.movements) {
-    put(text, "  tracker = tracker.{}(", name_of(movement.kind));
-    put_arguments(text, movement);
+    const bool named = graph::movement(movement.kind).stack != nullptr;
+    put(text, "  tracker = tracker.{}(", named ? name_of(movement.kind) : "view");
+    if (named)
+      put_arguments(text, movement);
+    else
+      put_view(text, graph::view_of(move_of(movement), shape));
     put(text, ");\n");
+    shape = moved_shape(shape, movement);
   }
   return fmt::to_string(text);
 }

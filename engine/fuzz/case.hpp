@@ -1,22 +1,37 @@
 // A case of the fuzzer: a stack of views and movements applied to it; and its text forms.
 #pragma once
 
+#include <array>
 #include <cstdint>
 #include <string>
 #include <string_view>
 #include <vector>
 
+#include "graph/movements.hpp"
 #include "oriel/view.hpp"
 
 namespace oriel::fuzz {
 
-enum class MovementKind : std::uint8_t { Reshape, Permute, Expand, Shrink, Pad, Flip };
-inline constexpr int kMovementKinds = 6;
+/// A movement of the table of ops.
+using MovementKind = graph::Op;
+/// The movements that are drawn: all but formats and raw views. The six of the protocol come first.
+inline constexpr std::size_t kMovementKinds = [] {
+  std::size_t count = 0;
+  for (const graph::OpRow& row : graph::kOpTable) count += graph::is_axis_movement(row.op) ? 1 : 0;
+  return count;
+}();
+inline constexpr std::array<MovementKind, kMovementKinds> kMovements = [] {
+  std::array<MovementKind, kMovementKinds> list{};
+  std::size_t count = 0;
+  for (const graph::OpRow& row : graph::kOpTable)
+    if (graph::is_axis_movement(row.op)) list[count++] = row.op;
+  return list;
+}();
 
 struct Movement {
   MovementKind kind = MovementKind::Flip;
-  Ints ints;      // Reshape, Expand: the target; Permute: the order; Flip: the axes
-  Ranges ranges;  // Shrink: lo, hi; Pad: before, after
+  Ints ints;      // the target shape, the order, the axes or a number for each axis
+  Ranges ranges;  // of a movement that takes pairs
 };
 
 /// A start and the movements applied to it. A start of one contiguous view corresponds to a new tensor.
@@ -28,7 +43,7 @@ struct Case {
   std::size_t length() const { return start.size() + movements.size(); }
 };
 
-const char* name_of(MovementKind kind);
+std::string name_of(MovementKind kind);
 /// The movement of that name. Throws ParseError, which names `operation` and lists the movements, if there is none.
 MovementKind movement_named(std::string_view name, std::string_view operation);
 /// True if the movement's arguments are `ranges`.
@@ -36,6 +51,7 @@ bool takes_pairs(MovementKind kind);
 
 /// The stack with which the case starts. Throws what ShapeTracker::from_views throws.
 ShapeTracker start_of(const Case& c);
+inline graph::Move move_of(const Movement& m) { return {m.kind, m.ints, &m.ints, &m.ranges}; }
 /// The stack after the movement. Throws what the movement throws.
 ShapeTracker apply(const ShapeTracker& tracker, const Movement& movement);
 

@@ -109,52 +109,29 @@ void Eager::tabulate(std::span<const View> innermost_first, Table& table) {
 }
 
 void Eager::move(Table& table, const Movement& movement) {
+  const auto map_of = graph::movement(movement.kind).map;
+  if (map_of == nullptr) {  // a reshape
+    table.shape.clear();
+    for (const SymInt extent : movement.ints) table.shape.push_back(extent.value());
+    return;
+  }
   const std::size_t rank = table.shape.size();
   // The row-major stride of each old axis, in entries of the old table.
   Extents weight(rank, 1);
   for (std::size_t d = rank; d-- > 1;) weight[d - 1] = weight[d] * table.shape[d];
-  StridedBox box{table.shape, weight, Extents(rank, 0), table.shape, 0};
-  switch (movement.kind) {
-    case MovementKind::Reshape:
-      table.shape.clear();
-      for (const SymInt extent : movement.ints) table.shape.push_back(extent.value());
-      return;
-    case MovementKind::Permute:
-      for (std::size_t d = 0; d < rank; ++d) {
-        const auto from = static_cast<std::size_t>(movement.ints[d].value());
-        box.shape[d] = box.hi[d] = table.shape[from];
-        box.stride[d] = weight[from];
-      }
-      break;
-    case MovementKind::Expand:
-      for (std::size_t d = 0; d < rank; ++d) {
-        if (table.shape[d] == 1) box.stride[d] = 0;
-        box.shape[d] = box.hi[d] = movement.ints[d].value();
-      }
-      break;
-    case MovementKind::Shrink:
-      for (std::size_t d = 0; d < rank; ++d) {
-        const Range range = movement.ranges[d];
-        box.shape[d] = box.hi[d] = range.hi.value() - range.lo.value();
-        box.start += range.lo.value() * weight[d];
-      }
-      break;
-    case MovementKind::Pad:
-      for (std::size_t d = 0; d < rank; ++d) {
-        const std::int64_t before = movement.ranges[d].lo.value();
-        box.lo[d] = before;
-        box.hi[d] = before + table.shape[d];
-        box.shape[d] = box.hi[d] + movement.ranges[d].hi.value();
-        box.start -= before * weight[d];
-      }
-      break;
-    case MovementKind::Flip:
-      for (const SymInt axis : movement.ints) {
-        const auto d = static_cast<std::size_t>(axis.value());
-        box.start += (table.shape[d] - 1) * weight[d];
-        box.stride[d] = -weight[d];
-      }
-      break;
+  const graph::IndexMap map = map_of({table.shape.begin(), table.shape.end()}, move_of(movement));
+  StridedBox box{{}, Extents(rank, 0), Extents(rank, 0), {}, 0};
+  for (const SymInt extent : map.shape) box.shape.push_back(extent.value());
+  box.hi = box.shape;
+  for (std::size_t d = 0; d < rank; ++d) {
+    const std::size_t axis = map.axes[d].axis;
+    const std::int64_t start = map.axes[d].start.value();
+    box.stride[axis] = map.axes[d].step.value() * weight[d];
+    box.start += start * weight[d];
+    if (map.pads) {
+      box.lo[axis] = -start;
+      box.hi[axis] = table.shape[d] - start;
+    }
   }
   table.shape = box.shape;
   if (rank == 0) return;

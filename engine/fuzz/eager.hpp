@@ -1,5 +1,6 @@
-// The oracle: tables of positions, computed element by element. It shares only the definition of a View with
-// engine/view, so that a fault there cannot be repeated here.
+// The oracle: tables of positions, computed element by element. It shares the definitions of a View and of each
+// movement (graph/movements.hpp), and nothing with the algebra of engine/view, so that a fault there cannot be repeated
+// here.
 #pragma once
 
 #include <boost/container/small_vector.hpp>

@@ -23,6 +23,7 @@ constexpr std::array<KindInfo, kKinds> kKindTable{{
      1},
     {Kind::Kernels, "kernels", "a chain, run by generated kernels on every device and compared with its table", true,
      true, 1},
+    {Kind::Each, "each", "a tensor and up to ten movements, each that Oriel has equally often", true, false, 2},
 }};
 
 Shape random_shape(Choices& choices, std::int64_t most) {
@@ -137,10 +138,10 @@ Case accident_pair(Choices& choices, std::int64_t most) {
 
 /// A chain of movements on a tensor. Movements that would exceed the limit are left out. If little room is left, a
 /// shrink follows more often, so that a long chain can continue.
-Case chain(Choices& choices, std::int64_t steps, std::int64_t most) {
+Case chain(Choices& choices, std::int64_t steps, std::int64_t most, const Mix* only = nullptr) {
   Case c;
   c.start.push_back(View::contiguous(random_shape(choices, most)));
-  const Mix& mix = kMixes[choices.below(kMixes.size())];
+  const Mix& mix = only != nullptr ? *only : kMixes[choices.below(kMixes.size())];
   Shape shape = c.start[0].shape;
   for (; steps > 0; --steps) {
     const bool crowded = numel(shape) > 3 * most;
@@ -238,8 +239,11 @@ Case generate(Kind kind, Choices& choices, std::int64_t most_elements) {
         return accident_pair(choices, most_elements);
       case Kind::Stack:
         return movement_stack(choices, static_cast<std::size_t>(choices.between(3, 4)), most_elements);
-      case Kind::Chain:
+      case Kind::Each:
+        return chain(choices, choices.between(1, 10), most_elements, &kEachMix);
       case Kind::Kernels:
+        return chain(choices, choices.between(1, 10), most_elements, choices.chance(.25) ? &kEachMix : nullptr);
+      case Kind::Chain:
         return chain(choices, choices.between(1, 10), most_elements);
       case Kind::Deep:
         return chain(choices, choices.between(12, 32), most_elements);

@@ -10,8 +10,8 @@
 
 namespace oriel::fuzz {
 
-enum class Kind : std::uint8_t { Movement, Raw, Accident, Stack, Chain, Deep, Huge, Planted, Edge, Kernels };
-inline constexpr std::size_t kKinds = 10;
+enum class Kind : std::uint8_t { Movement, Raw, Accident, Stack, Chain, Deep, Huge, Planted, Edge, Kernels, Each };
+inline constexpr std::size_t kKinds = 11;
 
 struct KindInfo {
   Kind kind;

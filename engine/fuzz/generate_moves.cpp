@@ -6,13 +6,16 @@
 #include "oriel/error.hpp"
 
 namespace oriel::fuzz {
+
+using graph::Takes;
+
 namespace {
 
 MovementKind pick(Choices& choices, const Mix& mix) {
   std::int64_t left = choices.between(0, std::accumulate(mix.weight.begin(), mix.weight.end(), 0) - 1);
   std::size_t kind = 0;
   while (left >= mix.weight[kind]) left -= mix.weight[kind++];
-  return static_cast<MovementKind>(kind);
+  return kMovements[kind];
 }
 
 }  // namespace
@@ -48,85 +51,56 @@ Shape random_factors(Choices& choices, std::int64_t n) {
 Movement random_movement(Choices& choices, const Shape& shape, const Mix& mix, std::int64_t pad) {
   Movement movement;
   movement.kind = pick(choices, mix);
-  switch (movement.kind) {
-    case MovementKind::Reshape:
+  switch (graph::row(movement.kind).takes) {
+    case Takes::Target:
       movement.ints = random_factors(choices, numel(shape).value());
       if (choices.chance(.3)) {
         movement.ints.erase(std::remove(movement.ints.begin(), movement.ints.end(), SymInt(1)), movement.ints.end());
       }
       break;
-    case MovementKind::Permute:
+    case Takes::Order:
       for (std::size_t d = 0; d < shape.size(); ++d) movement.ints.push_back(d);
       choices.shuffle(movement.ints);
       break;
-    case MovementKind::Expand:
-      for (const SymInt extent : shape) movement.ints.push_back(extent == 1 ? SymInt(choices.between(1, 4)) : extent);
+    case Takes::Extents:
+    case Takes::Numbers:
+      for (const SymInt extent : shape) {
+        const Range range = graph::movement(movement.kind).numbers(extent);
+        const bool one = range.lo == range.hi;
+        movement.ints.push_back(
+            one ? range.lo : SymInt(choices.between(range.lo.value(), std::min<std::int64_t>(range.hi.value(), 4))));
+      }
       break;
-    case MovementKind::Shrink:
+    case Takes::Slices:
       for (const SymInt extent : shape) {
         const std::int64_t lo = choices.between(0, std::max<std::int64_t>(extent.value() - 1, 0));
         const bool whole = choices.chance(.5) || extent == 0;
         movement.ranges.push_back(whole ? Range{0, extent} : Range{lo, choices.between(lo + 1, extent.value())});
       }
       break;
-    case MovementKind::Pad:
+    case Takes::Pads:
       for (std::size_t d = 0; d < shape.size(); ++d) {
         const std::int64_t before = std::max<std::int64_t>(0, choices.between(-pad, pad));
         movement.ranges.push_back({before, std::max<std::int64_t>(0, choices.between(-pad, pad))});
       }
       break;
-    case MovementKind::Flip:
+    default:  // axes
       for (std::size_t d = 0; d < shape.size(); ++d) {
         if (choices.chance(.5)) movement.ints.push_back(d);
       }
-      break;
   }
   return movement;
 }
 
 Shape moved_shape(const Shape& shape, const Movement& movement) {
-  Shape result = shape;
-  switch (movement.kind) {
-    case MovementKind::Reshape:
-    case MovementKind::Expand:
-      return movement.ints;
-    case MovementKind::Permute:
-      for (std::size_t d = 0; d < shape.size(); ++d) {
-        result[d] = shape[static_cast<std::size_t>(movement.ints[d].value())];
-      }
-      break;
-    case MovementKind::Shrink:
-      for (std::size_t d = 0; d < shape.size(); ++d) result[d] = movement.ranges[d].extent();
-      break;
-    case MovementKind::Pad:
-      for (std::size_t d = 0; d < shape.size(); ++d) result[d] += movement.ranges[d].lo + movement.ranges[d].hi;
-      break;
-    case MovementKind::Flip:
-      break;
-  }
-  return result;
+  const auto map = graph::movement(movement.kind).map;
+  return map == nullptr ? movement.ints : map(shape, move_of(movement)).shape;
 }
 
 View apply(const View& view, const Movement& movement) {
-  switch (movement.kind) {
-    case MovementKind::Reshape: {
-      std::optional<View> reshaped = view.reshape(movement.ints);
-      if (!reshaped)
-        throw ShapeError("reshape", "no single view says " + view.str() + " as " + to_string(movement.ints));
-      return std::move(*reshaped);
-    }
-    case MovementKind::Permute:
-      return view.permute(movement.ints);
-    case MovementKind::Expand:
-      return view.expand(movement.ints);
-    case MovementKind::Shrink:
-      return view.shrink(movement.ranges);
-    case MovementKind::Pad:
-      return view.pad(movement.ranges);
-    case MovementKind::Flip:
-      break;
-  }
-  return view.flip(movement.ints);
+  const ShapeTracker moved = apply(ShapeTracker(view), movement);
+  if (moved.single()) return moved.views()[0];
+  throw ShapeError(name_of(movement.kind), "no single view says " + view.str() + " as " + to_string(moved.shape()));
 }
 
 }  // namespace oriel::fuzz

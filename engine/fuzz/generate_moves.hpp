@@ -9,7 +9,7 @@
 
 namespace oriel::fuzz {
 
-/// The weights with which movements are drawn, in the order of MovementKind.
+/// The weights with which movements are drawn, in the order of kMovements.
 struct Mix {
   std::array<int, kMovementKinds> weight;
 };
@@ -17,6 +17,12 @@ struct Mix {
 inline constexpr Mix kEvenMix{{0, 1, 1, 2, 2, 1}};
 inline constexpr Mix kShrinkingMix{{1, 1, 0, 4, 0, 1}};
 inline constexpr Mix kUnpaddedMix{{0, 1, 1, 2, 0, 1}};
+/// Each movement of the table equally often.
+inline constexpr Mix kEachMix = [] {
+  Mix mix{};
+  for (int& weight : mix.weight) weight = 1;
+  return mix;
+}();
 /// The mixes of chains: balanced; mostly reshape with pads; reordering; slicing; repeating.
 inline constexpr std::array<Mix, 5> kMixes{{
     {{3, 2, 1, 2, 2, 2}},

@@ -4,6 +4,7 @@
 #include <algorithm>
 #include <numeric>
 
+#include "api/call.hpp"
 #include "fuzz/eager.hpp"
 #include "fuzz/properties.hpp"
 #include "oriel/oriel.hpp"
@@ -14,21 +15,10 @@ namespace {
 using Found = std::optional<Failure>;
 
 Tensor moved(const Tensor& x, const Movement& movement) {
-  switch (movement.kind) {
-    case MovementKind::Reshape:
-      return reshape(x, movement.ints);
-    case MovementKind::Permute:
-      return permute(x, movement.ints);
-    case MovementKind::Expand:
-      return expand(x, movement.ints);
-    case MovementKind::Shrink:
-      return shrink(x, movement.ranges);
-    case MovementKind::Pad:
-      return pad(x, movement.ranges);
-    case MovementKind::Flip:
-      break;
-  }
-  return flip(x, movement.ints);
+  const api::Call call("movement", x);
+  return call.view(x, [call, movement](graph::NodePtr node) {
+    return graph::move(std::move(node), move_of(movement), call.origin());
+  });
 }
 
 class KernelSubject final : public Subject {

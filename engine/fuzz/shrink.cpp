@@ -10,6 +10,9 @@
 #include "view/positions.hpp"
 
 namespace oriel::fuzz {
+
+using graph::Takes;
+
 namespace {
 
 // The most entries of a table in a candidate.
@@ -35,7 +38,8 @@ double weight(const View& view) {
 
 double weight(const Movement& movement) {
   double sum = 0;
-  if (movement.kind == MovementKind::Reshape || movement.kind == MovementKind::Expand) {
+  const Takes takes = graph::row(movement.kind).takes;
+  if (takes == Takes::Target || takes == Takes::Extents || takes == Takes::Numbers) {
     for (const SymInt n : movement.ints) sum += 2 + bits(n);
   } else {
     for (std::size_t d = 0; d < movement.ints.size(); ++d) sum += 2 + (movement.ints[d] != d ? 1 : 0);
@@ -48,8 +52,8 @@ double weight(const Movement& movement) {
 bool repair(Case& c) {
   Shape shape = c.start.back().shape;
   for (Movement& movement : c.movements) {
-    switch (movement.kind) {
-      case MovementKind::Reshape: {
+    switch (graph::row(movement.kind).takes) {
+      case Takes::Target: {
         const SymInt wanted = numel(shape);
         if (numel(movement.ints) == wanted) break;
         // One entry of the target absorbs the change.
@@ -64,30 +68,31 @@ bool repair(Case& c) {
         if (!fitted) return false;
         break;
       }
-      case MovementKind::Permute:
+      case Takes::Order:
         if (movement.ints.size() != shape.size()) return false;
         break;
-      case MovementKind::Expand:
+      case Takes::Extents:
+      case Takes::Numbers:
         if (movement.ints.size() != shape.size()) return false;
         for (std::size_t d = 0; d < shape.size(); ++d) {
-          if (shape[d] != 1) movement.ints[d] = shape[d];
+          const auto [least, most] = graph::movement(movement.kind).numbers(shape[d]);
+          movement.ints[d] = std::clamp(movement.ints[d], least, most);
         }
         break;
-      case MovementKind::Shrink:
+      case Takes::Slices:
         if (movement.ranges.size() != shape.size()) return false;
         for (std::size_t d = 0; d < shape.size(); ++d) {
           movement.ranges[d].hi = std::min(movement.ranges[d].hi, shape[d]);
           movement.ranges[d].lo = std::min(movement.ranges[d].lo, movement.ranges[d].hi);
         }
         break;
-      case MovementKind::Pad:
+      case Takes::Pads:
         if (movement.ranges.size() != shape.size()) return false;
         break;
-      case MovementKind::Flip:
+      default:  // axes
         for (const SymInt axis : movement.ints) {
           if (axis >= shape.size()) return false;
         }
-        break;
     }
     shape = moved_shape(shape, movement);
     if (numel(shape) > kMostEntries * 1'000'000) return false;
@@ -175,10 +180,10 @@ void erase(Ranges& ranges, std::size_t d) { ranges.erase(ranges.begin() + static
 void drop_axis(Case& c, std::size_t first, std::size_t d) {
   for (std::size_t k = first; k < c.movements.size(); ++k) {
     Movement& movement = c.movements[k];
-    switch (movement.kind) {
-      case MovementKind::Reshape:
+    switch (graph::row(movement.kind).takes) {
+      case Takes::Target:
         return;
-      case MovementKind::Permute: {
+      case Takes::Order: {
         const auto at = std::find(movement.ints.begin(), movement.ints.end(), SymInt(d));
         const auto place = static_cast<std::size_t>(at - movement.ints.begin());
         erase(movement.ints, place);
@@ -186,20 +191,20 @@ void drop_axis(Case& c, std::size_t first, std::size_t d) {
         d = place;
         break;
       }
-      case MovementKind::Expand:
+      case Takes::Extents:
+      case Takes::Numbers:
         erase(movement.ints, d);
         break;
-      case MovementKind::Shrink:
-      case MovementKind::Pad:
+      case Takes::Slices:
+      case Takes::Pads:
         erase(movement.ranges, d);
         break;
-      case MovementKind::Flip: {
+      default: {
         Ints axes;
         for (const SymInt axis : movement.ints) {
           if (axis != d) axes.push_back(axis > d ? axis - 1 : axis);
         }
         movement.ints = axes;
-        break;
       }
     }
   }
@@ -230,7 +235,8 @@ bool try_movement(const Case& c, std::size_t k, const Try& accept) {
     change(next.movements[k]);
     return accept(std::move(next));
   };
-  if (movement.kind == MovementKind::Permute) {
+  const Takes takes = graph::row(movement.kind).takes;
+  if (takes == Takes::Order) {
     for (std::size_t d = 0; d + 1 < movement.ints.size(); ++d) {
       if (movement.ints[d] > movement.ints[d + 1] && with([&](Movement& m) { std::swap(m.ints[d], m.ints[d + 1]); })) {
         return true;
@@ -239,9 +245,9 @@ bool try_movement(const Case& c, std::size_t k, const Try& accept) {
     return false;
   }
   for (std::size_t d = 0; d < movement.ints.size(); ++d) {
-    if (movement.kind == MovementKind::Reshape && try_without_extent(c, k, d, accept)) return true;
-    if (movement.kind == MovementKind::Flip && with([d](Movement& m) { erase(m.ints, d); })) return true;
-    if (movement.kind == MovementKind::Flip) continue;
+    if (takes == Takes::Target && try_without_extent(c, k, d, accept)) return true;
+    if (takes == Takes::Axes && with([d](Movement& m) { erase(m.ints, d); })) return true;
+    if (takes == Takes::Axes) continue;
     for (const SymInt n : smaller(movement.ints[d], 1)) {
       if (with([&](Movement& m) { m.ints[d] = n; })) return true;
     }

@@ -18,13 +18,18 @@ struct ArgumentText {
     if (node.op == Op::Const) return to_string(ints[0]);
     if (is_sort(node.op)) return ints[0] == 1 ? "descending" : "ascending";
     if (is_scan(node.op) || is_scatter(node.op)) return fmt::format("axis {}", to_string(ints[0]));
-    return fmt::format("{} {}", node.op == Op::Permute ? "order" : "axes", to_string(ints));
+    const Takes takes = row(node.op).takes;
+    return fmt::format("{} {}",
+                       takes == Takes::Order     ? "order"
+                       : takes == Takes::Numbers ? "by"
+                                                 : "axes",
+                       to_string(ints));
   }
   std::string operator()(const std::shared_ptr<const Ranges>& ranges) const {
     std::string out;
     for (const Range& r : *ranges) {
-      out += fmt::format("{}{}{}{}", out.empty() ? "" : " ", to_string(r.lo), node.op == Op::Pad ? ',' : ':',
-                         to_string(r.hi));
+      out += fmt::format("{}{}{}{}", out.empty() ? "" : " ", to_string(r.lo),
+                         row(node.op).takes == Takes::Pads ? ',' : ':', to_string(r.hi));
     }
     return out;
   }

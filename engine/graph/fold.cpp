@@ -10,8 +10,8 @@
 // Functions over packets have no functor here; only their names are declared.
 namespace oriel::ops {
 namespace {
-#define ORIEL_ELEMENTWISE(op) struct op;
-ORIEL_OPS(ORIEL_ELEMENTWISE_OPS)
+#define ORIEL_ELEMENTWISE(op, ...) struct op;
+ORIEL_ELEMENTWISE_OPS(ORIEL_ELEMENTWISE)
 #undef ORIEL_ELEMENTWISE
 }  // namespace
 }  // namespace oriel::ops
@@ -64,10 +64,10 @@ Scalar apply(DType result, std::span<const Scalar> x) {
 template <ops::Kind kKind, class T>
 Scalar evaluate_as(Op op, DType result, std::span<const Scalar> x) {
   switch (op) {
-#define ORIEL_ELEMENTWISE(op_) \
-  case Op::op_:                \
+#define ORIEL_ELEMENTWISE(op_, ...) \
+  case Op::op_:                     \
     return apply<Op::op_, kKind, T, ops::op_>(result, x);
-    ORIEL_OPS(ORIEL_ELEMENTWISE_OPS)
+    ORIEL_ELEMENTWISE_OPS(ORIEL_ELEMENTWISE)
 #undef ORIEL_ELEMENTWISE
     default:
       no_meaning(op, x.back().dtype);

@@ -9,6 +9,7 @@
 #include <vector>
 
 #include "graph/make.hpp"
+#include "graph/movements.hpp"
 #include "graph/walk.hpp"
 #include "sym/decide.hpp"
 
@@ -119,7 +120,9 @@ Cost cost_of(const NodePtr& value) {
     for (std::size_t k = node->op == Op::Gather ? 1 : 0; k < sources.size(); ++k) {
       Chain below = chain_of(sources[k]);
       for (const NodePtr& movement : below.movements)
-        cost.operations += movement->op == Op::RawView ? kUnravelCost : movement->op == Op::Pad ? 4 : 1;
+        cost.operations += movement->op == Op::RawView                      ? kUnravelCost
+                           : row(movement->op).elements == Elements::Padded ? 4
+                                                                            : 1;
       waiting.push_back(std::move(below.base));
     }
   }
@@ -338,49 +341,26 @@ class GatherBuilder {
   }
 
   // The coordinates of a movement's source. The source has elements.
-  Coordinates through(const Node& movement, const Shape& below, const Coordinates& at, NodePtr& valid) const {
-    Coordinates out = at;
-    switch (movement.op) {
-      case Op::Permute: {
-        const Ints& order = std::get<Ints>(movement.arg);
-        for (std::size_t d = 0; d < order.size(); ++d) out[static_cast<std::size_t>(order[d].value())] = at[d];
-        return out;
-      }
-      case Op::Expand:
-        for (std::size_t d = 0; d < out.size(); ++d)
-          if (surely(below[d] == 1)) out[d] = number(0);
-        return out;
-      case Op::Shrink: {
-        const Ranges& ranges = *std::get<std::shared_ptr<const Ranges>>(movement.arg);
-        for (std::size_t d = 0; d < out.size(); ++d) out[d] = plus(at[d], ranges[d].lo);
-        return out;
-      }
-      case Op::Flip:
-        for (const SymInt axis : std::get<Ints>(movement.arg)) {
-          const auto d = static_cast<std::size_t>(axis.value());
-          out[d] = binary(Op::Sub, number(below[d] - 1), at[d], origin_);
-        }
-        return out;
-      case Op::Pad: {
-        const Ranges& padding = *std::get<std::shared_ptr<const Ranges>>(movement.arg);
-        for (std::size_t d = 0; d < out.size(); ++d) {
-          const SymInt before = padding[d].lo;
-          restrict(valid, at[d], {before, before + below[d]}, movement.shape[d]);
-          out[d] = plus(at[d], -before);
-        }
-        return out;
-      }
-      case Op::Reshape:
-        return reshaped(movement.shape, below, at);
-      case Op::RawView: {
-        const View& view = *std::get<std::shared_ptr<const View>>(movement.arg);
-        for (std::size_t d = 0; view.masked() && d < at.size(); ++d)
-          restrict(valid, at[d], view.mask[d], view.shape[d]);
-        return unravel(affine(view.strides, view.shape, view.offset, at), below);
-      }
-      default:  // Format
-        return out;
+  Coordinates through(const Node& node, const Shape& below, const Coordinates& at, NodePtr& valid) const {
+    const Move move = move_of(node);
+    if (row(node.op).takes == Takes::View) {
+      const View& view = *move.view;
+      for (std::size_t d = 0; view.masked() && d < at.size(); ++d) restrict(valid, at[d], view.mask[d], view.shape[d]);
+      return unravel(affine(view.strides, view.shape, view.offset, at), below);
     }
+    if (movement(node.op).map == nullptr) return node.op == Op::Reshape ? reshaped(node.shape, below, at) : at;
+    const IndexMap map = movement(node.op).map(below, move);
+    Coordinates out(below.size());
+    for (std::size_t d = 0; d < below.size(); ++d) {
+      const auto& [axis, start, step] = map.axes[d];
+      if (map.pads) restrict(valid, at[axis], {-start, below[d] - start}, map.shape[axis]);
+      if (identical(step, 1) || identical(step, 0))
+        out[d] = identical(step, 0) ? number(start) : plus(at[axis], start);
+      else
+        out[d] = identical(step, -1) ? binary(Op::Sub, number(start), at[axis], origin_)
+                                     : plus(times(at[axis], step), start);
+    }
+    return out;
   }
 
   // Advances `a` over the axes of `shape` that hold `want` elements; false if there are none for all sizes.

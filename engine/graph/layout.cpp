@@ -5,6 +5,7 @@
 #include <utility>
 #include <vector>
 
+#include "graph/movements.hpp"
 #include "oriel/error.hpp"
 #include "view/layouts/iterate.hpp"
 #include "view/layouts/strided_reshape.hpp"
@@ -61,47 +62,28 @@ Layout restride(const Layout& source, const Shape& shape, const AxisStrides& axe
 
 Layout moved(const Node& node, Layout source) {
   if (node.axis_strides && numel(node.shape) != 0) return restride(source, node.shape, *node.axis_strides);
-  switch (node.op) {
-    case Op::Reshape: {
+  if (node.op == Op::Copy) return source.preserved();
+  const Move move = move_of(node);
+  switch (row(node.op).takes) {
+    case Takes::None:
+      throw InternalError("layout_of", std::string(name(node.op)) + " is no movement with a layout");
+    case Takes::Target: {
       detail::StridedReshape reshaped = detail::strided_reshape(source, node.shape);
       return reshaped ? std::move(reshaped.layout) : Layout::contiguous(node.shape);
     }
-    case Op::Permute: {
-      Layout out{node.shape, Ints(node.shape.size())};
-      const Ints& order = std::get<Ints>(node.arg);
-      for (std::size_t d = 0; d < order.size(); ++d)
-        out.strides[d] = source.strides[static_cast<std::size_t>(order[d].value())];
-      return out;
-    }
-    case Op::Expand:
-      for (std::size_t d = 0; d < node.shape.size(); ++d)
-        if (source.shape[d] != node.shape[d]) source.strides[d] = 0;
-      source.shape = node.shape;
-      return source;
-    case Op::Shrink:
-      source.shape = node.shape;
-      return source;
-    case Op::Flip:
-      for (const SymInt axis : std::get<Ints>(node.arg)) {
-        SymInt& stride = source.strides[static_cast<std::size_t>(axis.value())];
-        stride = -stride;
-      }
-      return source;
-    case Op::Copy:
-      return source.preserved();
-    case Op::Pad:
-      return Layout::of(node.shape, source.suggest_memory_format());
-    case Op::Format: {
-      const Ints& arg = std::get<Ints>(node.arg);
-      const auto format = static_cast<MemoryFormat>(arg[0].value());
+    case Takes::Format: {
+      const auto format = static_cast<MemoryFormat>((*move.ints)[0].value());
       if (format != MemoryFormat::preserve) return Layout::of(node.shape, format);
-      return {node.shape, Ints(arg.begin() + 1, arg.end())};
+      return {node.shape, Ints(move.ints->begin() + 1, move.ints->end())};
     }
-    case Op::RawView:
-      return viewed(source, *std::get<std::shared_ptr<const View>>(node.arg));
+    case Takes::View:
+      return viewed(source, *move.view);
     default:
-      throw InternalError("layout_of", std::string(name(node.op)) + " is no movement with a layout");
+      break;
   }
+  const IndexMap map = movement(node.op).map(source.shape, move);
+  if (map.pads) return Layout::of(node.shape, source.suggest_memory_format());
+  return restride(source, node.shape, strides_of(map));
 }
 
 // The operand below the nodes that a broadcast has put above it.

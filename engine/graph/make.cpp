@@ -65,22 +65,21 @@ std::int64_t saturating_add(std::int64_t a, std::int64_t b) noexcept {
 
 LayoutClass layout_class(const Node& node) noexcept {
   const LayoutClass source = node.sources[0]->layout_class;
-  switch (node.op) {
-    case Op::Permute:
-    case Op::RawView:
-      return LayoutClass::Any;
-    case Op::Format:
-      return std::get<Ints>(node.arg)[0] == static_cast<std::int64_t>(MemoryFormat::contiguous) ? LayoutClass::RowMajor
-                                                                                                : LayoutClass::Any;
-    case Op::Expand:
-    case Op::Shrink:
-    case Op::Flip:
-      return std::max(source, LayoutClass::Ordered);
-    case Op::Reshape:
-    case Op::Assign:
-      return source;
-    default:
-      break;
+  if (node.op == Op::Assign) return source;
+  if (is_movement(node.op)) {
+    switch (row(node.op).layout) {
+      case LayoutRule::Same:
+        return source;
+      case LayoutRule::Ordered:
+        return std::max(source, LayoutClass::Ordered);
+      case LayoutRule::Any: {
+        const bool rows =
+            node.op == Op::Format && std::get<Ints>(node.arg)[0] == static_cast<int>(MemoryFormat::contiguous);
+        return rows ? LayoutClass::RowMajor : LayoutClass::Any;
+      }
+      case LayoutRule::Stored:
+        break;
+    }
   }
   if (is_reduce(node.op) || runs_alone(node.op) || node.op == Op::Gather) return LayoutClass::RowMajor;
   for (const NodePtr& s : node.sources)

@@ -1,4 +1,4 @@
-// The movement builders. Each one checks its arguments, folds what costs nothing to fold, and otherwise makes one node.
+// The movement builders. Each one checks its argument, folds what costs nothing to fold, and otherwise makes one node.
 #include <fmt/format.h>
 #include <boost/container/small_vector.hpp>
 
@@ -10,18 +10,13 @@
 #include "graph/extents.hpp"
 #include "graph/layout.hpp"
 #include "graph/make.hpp"
+#include "graph/movements.hpp"
 #include "oriel/error.hpp"
 #include "sym/decide.hpp"
 
 namespace oriel::graph {
 
 namespace {
-
-void check_rank(Op op, const Shape& shape, std::size_t count, std::string_view what, const Origin& origin) {
-  if (shape.size() == count) return;
-  throw ShapeError(called(origin, op), fmt::format("{} has {} axes and {} {} came; give one an axis", to_string(shape),
-                                                   shape.size(), count, what));
-}
 
 bool is_const(const Node& node) noexcept { return node.op == Op::Const; }
 
@@ -38,31 +33,15 @@ NodePtr same_number(const NodePtr& x, Op op, const Shape& shape, Arg arg, const 
   return laid_out_constant(std::move(number), layout_of_movement(*movement, x->found->layout));
 }
 
-void check_extents(Op op, const Shape& shape, const Origin& origin) {
-  for (const SymInt n : shape) {
-    if (!sym::state_size(n, stating(origin, op)) && n < 0) {
-      throw ShapeError(called(origin, op), fmt::format("{} has a negative extent; extents are >= 0", to_string(shape)));
-    }
-  }
-}
-
 }  // namespace
 
 bool is_identity(const View& view) {
   return !view.masked() && identical(view.offset, 0) && known_same(view.strides, contiguous_strides(view.shape));
 }
 
-NodePtr reshape(NodePtr x, const Shape& shape, const Origin& origin) {
-  if (known_same(x->shape, shape)) return x;
-  check_extents(Op::Reshape, shape, origin);
-  const std::string name = called(origin, Op::Reshape);
-  const SymInt have = numel(x->shape, name.c_str());
-  const SymInt want = checked_numel(shape, name.c_str());
-  if (!sym::required(have == want, stating(origin, Op::Reshape))) {
-    throw ShapeError(name,
-                     fmt::format("{} has {} elements and {} takes {}; give a shape of {} elements", to_string(x->shape),
-                                 to_string(have), to_string(shape), to_string(want), to_string(have)));
-  }
+namespace {
+
+NodePtr made_reshape(NodePtr x, const Shape& shape, const Origin& origin) {
   if (is_const(*x)) return same_number(x, Op::Reshape, shape, {}, origin);
   if (x->op == Op::Reshape && !x->realized() && !x->axis_strides) {
     auto below = x->lazy_sources();
@@ -78,121 +57,67 @@ NodePtr reshape(NodePtr x, const Shape& shape, const Origin& origin) {
   return moved(Op::Reshape, std::move(x), shape, {}, origin);
 }
 
+Arg argument(const Move& move) {
+  switch (row(move.op).takes) {
+    case Takes::Target:
+    case Takes::Extents:
+      return {};
+    case Takes::Slices:
+    case Takes::Pads:
+      return std::make_shared<const Ranges>(*move.ranges);
+    default:
+      return *move.ints;
+  }
+}
+
+}  // namespace
+
+NodePtr move(NodePtr x, const Move& move, const Origin& origin) {
+  const Takes takes = row(move.op).takes;
+  if (takes == Takes::View) return raw_view(std::move(x), *move.view, origin);
+  if ((takes == Takes::Target || takes == Takes::Extents) && known_same(x->shape, move.shape)) return x;
+  const Movement& functions = movement(move.op);
+  functions.check(x->shape, move, origin);
+  if (takes == Takes::Target) return made_reshape(std::move(x), move.shape, origin);
+  if (takes == Takes::Format) {
+    const Shape shape = x->shape;
+    return moved(move.op, std::move(x), shape, *move.ints, origin);
+  }
+  const IndexMap map = functions.map(x->shape, move);
+  if (is_identity(map, x->shape)) return x;
+  if (is_const(*x) && (!map.pads || is_zero(*x))) return same_number(x, move.op, map.shape, argument(move), origin);
+  return moved(move.op, std::move(x), map.shape, argument(move), origin);
+}
+
+NodePtr reshape(NodePtr x, const Shape& shape, const Origin& origin) {
+  return move(std::move(x), {Op::Reshape, shape}, origin);
+}
 NodePtr permute(NodePtr x, const Ints& order, const Origin& origin) {
-  check_rank(Op::Permute, x->shape, order.size(), "axes", origin);
-  const std::size_t rank = order.size();
-  Shape shape(rank);
-  boost::container::small_vector<bool, 16> seen(rank, false);
-  bool identity = true;
-  for (std::size_t d = 0; d < rank; ++d) {
-    const std::int64_t from = order[d].value();
-    if (from < 0 || from >= static_cast<std::int64_t>(rank) || seen[static_cast<std::size_t>(from)]) {
-      throw ShapeError(called(origin, Op::Permute),
-                       fmt::format("{} is no order of the axes of {}; give each of 0 to {} once", to_string(order),
-                                   to_string(x->shape), rank - 1));
-    }
-    seen[static_cast<std::size_t>(from)] = true;
-    shape[d] = x->shape[static_cast<std::size_t>(from)];
-    identity = identity && from == static_cast<std::int64_t>(d);
-  }
-  if (identity) return x;
-  if (is_const(*x)) return same_number(x, Op::Permute, shape, order, origin);
-  return moved(Op::Permute, std::move(x), shape, order, origin);
+  return move(std::move(x), {Op::Permute, order, &order}, origin);
 }
-
 NodePtr expand(NodePtr x, const Shape& shape, const Origin& origin) {
-  if (known_same(x->shape, shape)) return x;
-  check_rank(Op::Expand, x->shape, shape.size(), "extents", origin);
-  check_extents(Op::Expand, shape, origin);
-  for (std::size_t d = 0; d < shape.size(); ++d) {
-    if (!sym::grows_to(x->shape[d], shape[d], stating(origin, Op::Expand))) {
-      throw ShapeError(called(origin, Op::Expand),
-                       fmt::format("axis {} of {} cannot grow to {} for {}; only axes of extent 1 grow", d,
-                                   to_string(x->shape), to_string(shape[d]), to_string(shape)));
-    }
-  }
-  checked_numel(shape, called(origin, Op::Expand).c_str());
-  if (is_const(*x)) return same_number(x, Op::Expand, shape, {}, origin);
-  return moved(Op::Expand, std::move(x), shape, {}, origin);
+  return move(std::move(x), {Op::Expand, shape}, origin);
 }
-
 NodePtr shrink(NodePtr x, const Ranges& ranges, const Origin& origin) {
-  check_rank(Op::Shrink, x->shape, ranges.size(), "ranges", origin);
-  Shape shape(ranges.size());
-  const std::string_view name = stating(origin, Op::Shrink);
-  for (std::size_t d = 0; d < ranges.size(); ++d) {
-    const auto [lo, hi] = ranges[d];
-    if (!sym::required(lo >= 0, name) || !sym::required(hi >= lo, name) || !sym::required(hi <= x->shape[d], name)) {
-      throw ShapeError(called(origin, Op::Shrink),
-                       fmt::format("[{}, {}) leaves axis {} of {}; give 0 <= lo <= hi <= {}", to_string(ranges[d].lo),
-                                   to_string(ranges[d].hi), d, to_string(x->shape), to_string(x->shape[d])));
-    }
-    shape[d] = ranges[d].extent();
-  }
-  if (known_same(shape, x->shape)) return x;
-  if (is_const(*x)) return same_number(x, Op::Shrink, shape, std::make_shared<const Ranges>(ranges), origin);
-  return moved(Op::Shrink, std::move(x), shape, std::make_shared<const Ranges>(ranges), origin);
+  return move(std::move(x), {Op::Shrink, {}, nullptr, &ranges}, origin);
 }
-
 NodePtr pad(NodePtr x, const Ranges& before_after, const Origin& origin) {
-  check_rank(Op::Pad, x->shape, before_after.size(), "ranges", origin);
-  Shape shape(before_after.size());
-  const std::string name = called(origin, Op::Pad);
-  for (std::size_t d = 0; d < before_after.size(); ++d) {
-    const auto [before, after] = before_after[d];
-    if (!sym::required(before >= 0, name) || !sym::required(after >= 0, name)) {
-      throw ShapeError(name, fmt::format("({}, {}) on axis {} of {}; give counts >= 0", to_string(before),
-                                         to_string(after), d, to_string(x->shape)));
-    }
-    try {
-      shape[d] = before + after + x->shape[d];
-    } catch (const OverflowError&) {
-      throw OverflowError(name, fmt::format("({}, {}) on axis {} of {} passes 2^63-1", to_string(before),
-                                            to_string(after), d, to_string(x->shape)));
-    }
-  }
-  if (known_same(shape, x->shape)) return x;
-  checked_numel(shape, name.c_str());
-  if (is_const(*x) && is_zero(*x))
-    return same_number(x, Op::Pad, shape, std::make_shared<const Ranges>(before_after), origin);
-  return moved(Op::Pad, std::move(x), shape, std::make_shared<const Ranges>(before_after), origin);
+  return move(std::move(x), {Op::Pad, {}, nullptr, &before_after}, origin);
 }
-
 NodePtr flip(NodePtr x, const Ints& axes, const Origin& origin) {
-  SymInt last = -1;
-  bool identity = true;
-  for (const SymInt axis : axes) {
-    if (axis <= last || axis >= x->shape.size()) {
-      throw ShapeError(called(origin, Op::Flip), fmt::format("axes {} of {} must ascend and lie in [0, {})",
-                                                             to_string(axes), to_string(x->shape), x->shape.size()));
-    }
-    last = axis;
-    identity = identity && sym::known(x->shape[static_cast<std::size_t>(axis.value())] <= 1).value_or(false);
-  }
-  if (identity) return x;
-  const Shape shape = x->shape;
-  if (is_const(*x)) return same_number(x, Op::Flip, shape, axes, origin);
-  return moved(Op::Flip, std::move(x), shape, axes, origin);
+  return move(std::move(x), {Op::Flip, axes, &axes}, origin);
 }
 
 NodePtr format(NodePtr x, MemoryFormat format, const Origin& origin) {
   if (format == MemoryFormat::preserve) return x;
-  const std::size_t rank = format == MemoryFormat::channels_last ? 4 : 5;
-  if (format != MemoryFormat::contiguous && x->shape.size() != rank) {
-    throw ShapeError(called(origin, Op::Format),
-                     fmt::format("{} is for tensors with {} axes and {} has {}; reshape it first", oriel::name(format),
-                                 rank, to_string(x->shape), x->shape.size()));
-  }
-  const Shape shape = x->shape;
-  return moved(Op::Format, std::move(x), shape, Ints{static_cast<std::int64_t>(format)}, origin);
+  const Ints arg{static_cast<std::int64_t>(format)};
+  return move(std::move(x), {Op::Format, arg, &arg}, origin);
 }
 
 NodePtr format(NodePtr x, const Ints& strides, const Origin& origin) {
-  check_rank(Op::Format, x->shape, strides.size(), "strides", origin);
-  const Shape shape = x->shape;
   Ints arg{static_cast<std::int64_t>(MemoryFormat::preserve)};
   arg.insert(arg.end(), strides.begin(), strides.end());
-  return moved(Op::Format, std::move(x), shape, std::move(arg), origin);
+  return move(std::move(x), {Op::Format, arg, &arg}, origin);
 }
 
 namespace {

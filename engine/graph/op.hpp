@@ -6,6 +6,7 @@
 namespace oriel::graph {
 
 using ops::DTypeRule;
+using ops::Elements;
 using ops::is_elementwise;
 using ops::is_movement;
 using ops::is_reduce;
@@ -14,11 +15,13 @@ using ops::is_scatter;
 using ops::is_sort;
 using ops::kOpCount;
 using ops::kOpTable;
+using ops::LayoutRule;
 using ops::name;
 using ops::Op;
 using ops::OpClass;
 using ops::OpRow;
 using ops::row;
 using ops::runs_alone;
+using ops::Takes;
 
 }  // namespace oriel::graph

@@ -4,62 +4,42 @@
 #include <utility>
 #include <variant>
 
+#include "graph/movements.hpp"
 #include "oriel/error.hpp"
 #include "sym/environment.hpp"
 #include "sym/print.hpp"
 
 namespace oriel::graph {
 
+namespace {
+
+// Is it a pointer to a value with sizes?
+template <class T>
+constexpr bool kHoldsSizes = false;
+template <class T>
+constexpr bool kHoldsSizes<std::shared_ptr<const T>> = true;
+
+}  // namespace
+
 void Sizes::add(SymInt n) {
   if (!n.is_symbolic()) return;
   if (index_.insert(n.node(), static_cast<std::uint32_t>(expressions_.size())).second) expressions_.push_back(n.node());
-}
-
-void Sizes::add(const Ints& ints) {
-  for (const SymInt n : ints) add(n);
-}
-
-void Sizes::add(const Ranges& ranges) {
-  for (const Range& r : ranges) {
-    add(r.lo);
-    add(r.hi);
-  }
-}
-
-void Sizes::add(const View& view) {
-  add(view.shape);
-  add(view.strides);
-  add(view.offset);
-  add(view.mask);
 }
 
 void Sizes::add(const ShapeTracker& stack) {
   for (const View& view : stack.views()) add(view);
 }
 
-void Sizes::add(const FoundLayout& found) {
-  add(found.layout.shape);
-  add(found.layout.strides);
-  add(found.memory);
-}
-
-void Sizes::add(const RealizedKind& kind) {
-  add(kind.shape);
-  if (kind.found) add(*kind.found);
-}
-
 void Sizes::add(const Node& node) {
   add(node.shape);
-  if (const auto* ints = std::get_if<Ints>(&node.arg)) add(*ints);
-  if (const auto* ranges = std::get_if<std::shared_ptr<const Ranges>>(&node.arg)) add(**ranges);
-  if (const auto* view = std::get_if<std::shared_ptr<const View>>(&node.arg)) add(**view);
-  if (const auto* stack = std::get_if<std::shared_ptr<const ShapeTracker>>(&node.arg)) add(**stack);
+  std::visit(
+      [this]<class T>(const T& arg) {
+        if constexpr (std::is_same_v<T, Ints>) add(arg);
+        if constexpr (kHoldsSizes<T>) add(*arg);
+      },
+      node.arg);
   if (node.op == Op::Const && node.found) add(*node.found.get());
-  if (!node.axis_strides) return;
-  for (const AxisStride& axis : *node.axis_strides) {
-    add(axis.constant);
-    for (const AxisStride::Term& term : axis.terms) add(term.factor);
-  }
+  if (node.axis_strides) add(*node.axis_strides);
 }
 
 void Sizes::compile() { program_ = std::make_unique<const sym::Program>(expressions_); }
@@ -94,86 +74,22 @@ SymInt Sizes::At::operator()(SymInt n) const {
   return values_[*sizes_->index_.find(n.node())];
 }
 
-Ints Sizes::At::operator()(const Ints& ints) const {
-  Ints out = ints;
-  for (SymInt& n : out) n = (*this)(n);
-  return out;
-}
-
-Ranges Sizes::At::operator()(const Ranges& ranges) const {
-  Ranges out = ranges;
-  for (Range& r : out) r = {(*this)(r.lo), (*this)(r.hi)};
-  return out;
-}
-
-View Sizes::At::operator()(const View& view) const {
-  return {(*this)(view.shape), (*this)(view.strides), (*this)(view.offset), (*this)(view.mask)};
-}
-
 ShapeTracker Sizes::At::operator()(const ShapeTracker& stack) const {
-  std::vector<View> views;
-  for (const View& view : stack.views()) views.push_back((*this)(view));
+  std::vector<View> views(stack.views().begin(), stack.views().end());
+  for (View& view : views) view = (*this)(view);
   return ShapeTracker::from_views(views);
-}
-
-FoundLayout Sizes::At::operator()(const FoundLayout& found) const {
-  return {{(*this)(found.layout.shape), (*this)(found.layout.strides)}, (*this)(found.memory)};
-}
-
-RealizedKind Sizes::At::operator()(const RealizedKind& kind) const {
-  RealizedKind out = kind;
-  out.shape = (*this)(kind.shape);
-  if (kind.found) out.found = (*this)(*kind.found);
-  return out;
-}
-
-AxisStrides Sizes::At::operator()(const AxisStrides& strides) const {
-  AxisStrides out = strides;
-  for (AxisStride& axis : out) {
-    axis.constant = (*this)(axis.constant);
-    for (AxisStride::Term& term : axis.terms) term.factor = (*this)(term.factor);
-  }
-  return out;
 }
 
 namespace {
 
-struct ResizedArg {
-  const Sizes::At& at;
-  Arg operator()(const Ints& ints) const { return at(ints); }
-  Arg operator()(const std::shared_ptr<const Ranges>& ranges) const {
-    return std::make_shared<const Ranges>(at(*ranges));
-  }
-  Arg operator()(const std::shared_ptr<const View>& view) const { return std::make_shared<const View>(at(*view)); }
-  Arg operator()(const std::shared_ptr<const ShapeTracker>& stack) const {
-    return std::make_shared<const ShapeTracker>(at(*stack));
-  }
-  template <class Same>
-  Arg operator()(const Same& same) const {
-    return same;
-  }
-};
-
 // Would the builder have returned the source, had it known these sizes? `arg` and `shape` are numbers.
 bool changes_nothing(const Node& node, const Arg& arg, const Shape& shape, const Node& source) {
-  if (node.axis_strides || shape != source.shape) return false;
-  switch (node.op) {
-    case Op::Shrink:
-    case Op::Pad:
-    case Op::Expand:
-      return true;
-    case Op::Flip: {
-      const Ints& axes = std::get<Ints>(arg);
-      return std::all_of(axes.begin(), axes.end(),
-                         [&](SymInt axis) -> bool { return shape[static_cast<std::size_t>(axis.value())] <= 1; });
-    }
-    case Op::Reshape:  // a reshape to the shape that the source has for all sizes only sets strides (restepped)
-      return !known_same(node.shape, node.sources[0]->shape);
-    case Op::RawView:
-      return is_identity(*std::get<std::shared_ptr<const View>>(arg));
-    default:
-      return false;
-  }
+  if (node.axis_strides || shape != source.shape || !is_movement(node.op)) return false;
+  const Move move = move_of(node.op, shape, arg);
+  if (const auto map = movement(node.op).map) return is_identity(map(source.shape, move), source.shape);
+  if (row(node.op).takes == Takes::View) return is_identity(*move.view);
+  // A reshape to the shape that the source has for all sizes only sets strides (restepped).
+  return node.op == Op::Reshape && !known_same(node.shape, node.sources[0]->shape);
 }
 
 // Copies the marks of a node that its parts do not determine. No other thread knows `fresh` yet.
@@ -187,7 +103,18 @@ void copy_marks(const Node& node, Node& fresh) {
 
 }  // namespace
 
-Arg Sizes::At::operator()(const Arg& arg) const { return std::visit(ResizedArg{*this}, arg); }
+Arg Sizes::At::operator()(const Arg& arg) const {
+  return std::visit(
+      [this]<class T>(const T& x) -> Arg {
+        if constexpr (kHoldsSizes<T>)
+          return std::make_shared<typename T::element_type>((*this)(*x));
+        else if constexpr (std::is_same_v<T, Ints>)
+          return (*this)(x);
+        else
+          return x;
+      },
+      arg);
+}
 
 NodePtr resized(const Node& node, const Sizes::At& at, std::span<NodePtr> sources, bool stay) {
   const Shape shape = at(node.shape);

@@ -14,6 +14,47 @@
 
 namespace oriel::graph {
 
+/// @{
+/// Calls visit(n) for each size n of a value.
+template <class Visit>
+void each_size(SymInt& n, const Visit& visit) {
+  visit(n);
+}
+template <class Visit>
+void each_size(Range& range, const Visit& visit) {
+  visit(range.lo);
+  visit(range.hi);
+}
+template <class List, class Visit>
+requires requires(List& list) { list.begin(); }
+void each_size(List& list, const Visit& visit) {
+  for (auto& one : list) each_size(one, visit);
+}
+template <class Visit>
+void each_size(View& view, const Visit& visit) {
+  each_size(view.shape, visit);
+  each_size(view.strides, visit);
+  visit(view.offset);
+  each_size(view.mask, visit);
+}
+template <class Visit>
+void each_size(FoundLayout& found, const Visit& visit) {
+  each_size(found.layout.shape, visit);
+  each_size(found.layout.strides, visit);
+  each_size(found.memory, visit);
+}
+template <class Visit>
+void each_size(RealizedKind& kind, const Visit& visit) {
+  each_size(kind.shape, visit);
+  if (kind.found) each_size(*kind.found, visit);
+}
+template <class Visit>
+void each_size(AxisStride& axis, const Visit& visit) {
+  visit(axis.constant);
+  for (AxisStride::Term& term : axis.terms) visit(term.factor);
+}
+/// @}
+
 /// Collects the expressions of a symbolic graph, and computes them for given values of their symbols. The environment
 /// of the expressions must outlive it.
 ///
@@ -22,7 +63,6 @@ class Sizes {
  public:
   /// What the node's shape, argument and layout say.
   void add(const Node& node);
-  void add(const RealizedKind& kind);
   /// Call it once, after the last add().
   void compile();
   /// The symbols, in the order in which at() takes their values.
@@ -31,22 +71,24 @@ class Sizes {
   /// @{
   /// Further expressions.
   void add(SymInt n);
-  void add(const Ints& ints);
   void add(const ShapeTracker& stack);
+  template <class T>
+  void add(T value) {
+    each_size(value, [this](SymInt n) { add(n); });
+  }
   /// @}
 
   /// The sizes for some values of the symbols. Refers to the Sizes.
   class At {
    public:
     SymInt operator()(SymInt n) const;
-    Ints operator()(const Ints& ints) const;
-    Ranges operator()(const Ranges& ranges) const;
-    View operator()(const View& view) const;
     ShapeTracker operator()(const ShapeTracker& stack) const;
-    FoundLayout operator()(const FoundLayout& found) const;
-    RealizedKind operator()(const RealizedKind& kind) const;
     Arg operator()(const Arg& arg) const;
-    AxisStrides operator()(const AxisStrides& strides) const;
+    template <class T>
+    T operator()(T value) const {
+      each_size(value, [this](SymInt& n) { n = (*this)(n); });
+      return value;
+    }
 
    private:
     friend class Sizes;
@@ -60,10 +102,6 @@ class Sizes {
   At in(ShapeEnv& env, const sym::Replacements& variables) const;
 
  private:
-  void add(const Ranges& ranges);
-  void add(const View& view);
-  void add(const FoundLayout& found);
-
   sym::NodeTable<std::uint32_t> index_;
   std::vector<sym::Expr> expressions_;
   std::unique_ptr<const sym::Program> program_;

@@ -2,7 +2,7 @@
 
 #include <fmt/format.h>
 
-#include "graph/build.hpp"
+#include "graph/movements.hpp"
 #include "graph/walk.hpp"
 #include "oriel/error.hpp"
 #include "view/injective.hpp"
@@ -63,48 +63,11 @@ void verify_elementwise(const Node& node) {
 void verify_movement(const Node& node) {
   const NodePtr& x = node.sources[0];
   need(node.dtype == x->dtype, node, "movements keep the dtype");
-  const auto* ints = std::get_if<Ints>(&node.arg);
-  const auto* ranges = std::get_if<std::shared_ptr<const Ranges>>(&node.arg);
-  const auto* view = std::get_if<std::shared_ptr<const View>>(&node.arg);
+  const Move move = move_of(node);
+  need(complete(move), node, "a movement holds an argument of its kind");
   Shape shape;
   try {
-    switch (node.op) {
-      case Op::Reshape:
-        shape = reshape(x, node.shape)->shape;
-        break;
-      case Op::Expand:
-        shape = expand(x, node.shape)->shape;
-        break;
-      case Op::Permute:
-        need(ints != nullptr, node, "Permute holds an order");
-        shape = permute(x, *ints)->shape;
-        break;
-      case Op::Flip:
-        need(ints != nullptr, node, "Flip holds axes");
-        shape = flip(x, *ints)->shape;
-        break;
-      case Op::Shrink:
-        need(ranges != nullptr, node, "Shrink holds ranges");
-        shape = shrink(x, **ranges)->shape;
-        break;
-      case Op::Pad:
-        need(ranges != nullptr, node, "Pad holds counts");
-        shape = pad(x, **ranges)->shape;
-        break;
-      case Op::Format:
-        need(ints != nullptr && !ints->empty(), node, "Format holds a memory format");
-        if ((*ints)[0] == static_cast<std::int64_t>(MemoryFormat::preserve)) {
-          need(ints->size() == x->shape.size() + 1, node, "Format holds one stride an axis");
-          shape = x->shape;
-        } else {
-          need(ints->size() == 1, node, "Format holds one memory format");
-          shape = format(x, static_cast<MemoryFormat>((*ints)[0].value()))->shape;
-        }
-        break;
-      default:
-        need(view != nullptr, node, "RawView holds a view");
-        shape = raw_view(x, **view)->shape;
-    }
+    shape = graph::move(x, move)->shape;
   } catch (const UserError& error) {
     broken(node, error.message());
   }

@@ -2,8 +2,6 @@
 
 #include <utility>
 
-#include "oriel/error.hpp"
-
 namespace oriel::graph {
 
 std::size_t Numbering::locate(const void* thing) const noexcept {
@@ -51,29 +49,6 @@ std::vector<const Node*> post_order(std::span<const NodePtr> roots) {
     }
   }
   return out;
-}
-
-ShapeTracker moved(const ShapeTracker& map, const Node& movement) {
-  switch (movement.op) {
-    case Op::Reshape:
-      return map.reshape(movement.shape);
-    case Op::Permute:
-      return map.permute(std::get<Ints>(movement.arg));
-    case Op::Expand:
-      return map.expand(movement.shape);
-    case Op::Shrink:
-      return map.shrink(*std::get<std::shared_ptr<const Ranges>>(movement.arg));
-    case Op::Pad:
-      return map.pad(*std::get<std::shared_ptr<const Ranges>>(movement.arg));
-    case Op::Flip:
-      return map.flip(std::get<Ints>(movement.arg));
-    case Op::RawView:
-      return map.view(*std::get<std::shared_ptr<const View>>(movement.arg));
-    case Op::Format:
-      return map;
-    default:
-      throw InternalError("view", std::string(name(movement.op)) + " is no movement");
-  }
 }
 
 }  // namespace oriel::graph

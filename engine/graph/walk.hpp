@@ -35,7 +35,4 @@ class Numbering {
 /// leaves have nothing below them. No other thread may realise any of them meanwhile (otherwise use graph/order.hpp).
 std::vector<const Node*> post_order(std::span<const NodePtr> roots);
 
-/// `map` with one more movement on top.
-ShapeTracker moved(const ShapeTracker& map, const Node& movement);
-
 }  // namespace oriel::graph

@@ -38,6 +38,14 @@ enum class Form : std::uint8_t {
 /// What a reduction of no elements gives.
 enum class Identity : std::uint8_t { None, Zero, One, Ones, Lowest, Highest };
 
+/// How the vector loops of a reduction of floats combine. In a functor of IEEE operations `packets` is the operation on
+/// vectors.
+enum class Packets : std::uint8_t {
+  None,      // element by element
+  All,       // by `packets`
+  NanApart,  // by `packets`, which may lose a NaN, so NaNs are gathered beside it
+};
+
 /// The largest error of an op on floats, in units in the last place. 0: the result is correctly rounded.
 struct ErrorBounds {
   double float32 = 0;  // on any instruction set
@@ -46,21 +54,55 @@ struct ErrorBounds {
   double avx_float64 = 0;  // float64 with AVX2 or AVX-512; 0: as on any
 };
 
+/// What the argument of a movement looks like.
+enum class Takes : std::uint8_t {
+  None,     // no movement
+  Target,   // nothing: the result's shape says it
+  Extents,  // the same, one extent for each axis of the source
+  Order,    // Ints: each axis once
+  Axes,     // Ints: some axes, ascending
+  Numbers,  // Ints: one for each axis
+  Slices,   // Ranges: {lo, hi} for each axis
+  Pads,     // Ranges: {before, after} for each axis
+  Format,   // Ints: {MemoryFormat}, or preserve and one stride for each axis
+  View,     // a View over the row-major elements
+};
+
+/// What a movement makes of the elements.
+enum class Elements : std::uint8_t {
+  Renamed,   // each is one element of the result
+  Some,      // some of them
+  Repeated,  // all of them, perhaps several times
+  Padded,    // all of them, beside zeros
+  Any,
+};
+
+/// The layout of a movement's result.
+enum class LayoutRule : std::uint8_t {
+  Same,     // of the source's class
+  Ordered,  // at least Ordered
+  Stored,   // that of an elementwise result
+  Any,
+};
+
 // clang-format off
 // X(op, arity, class, dtype rule, f(0,..,0)=+0 in every dtype, cost per element in units of an add, line of doc, what
 // else a class has: members of OpRow)
-#define ORIEL_OPS(X) \
+#define ORIEL_LEAVES(X) \
   X(Buffer,    0, Leaf,        None,      true,  0,  "elements of a buffer, row-major") \
   X(Const,     0, Leaf,        None,      false, 0,  "one number, everywhere") \
-  X(Iota,      0, Leaf,        None,      false, 1,  "the row-major position of each element, int64") \
-  X(Reshape,   1, Movement,    None,      true,  0,  "same elements in row-major order, another shape") \
-  X(Permute,   1, Movement,    None,      true,  0,  "axes in another order") \
-  X(Expand,    1, Movement,    None,      true,  0,  "axes of extent 1 repeated") \
-  X(Shrink,    1, Movement,    None,      true,  0,  "a box cut out") \
-  X(Pad,       1, Movement,    None,      true,  0,  "zeros around") \
-  X(Flip,      1, Movement,    None,      true,  0,  "axes reversed") \
-  X(Format,    1, Movement,    None,      true,  0,  "the same elements in another order of memory: what a user sees, and how they are stored") \
-  X(RawView,   1, Movement,    None,      true,  0,  "any view over the row-major elements of the source") \
+  X(Iota,      0, Leaf,        None,      false, 1,  "the row-major position of each element, int64")
+#define ORIEL_MOVEMENTS(X) \
+  X(Reshape,   1, Movement,    None,      true,  0,  "same elements in row-major order, another shape", .takes = Takes::Target, .elements = Elements::Renamed, .layout = LayoutRule::Same) \
+  X(Permute,   1, Movement,    None,      true,  0,  "axes in another order", .takes = Takes::Order, .elements = Elements::Renamed, .layout = LayoutRule::Any) \
+  X(Expand,    1, Movement,    None,      true,  0,  "axes of extent 1 repeated", .takes = Takes::Extents, .elements = Elements::Repeated, .layout = LayoutRule::Ordered) \
+  X(Shrink,    1, Movement,    None,      true,  0,  "a box cut out", .takes = Takes::Slices, .elements = Elements::Some, .layout = LayoutRule::Ordered) \
+  X(Pad,       1, Movement,    None,      true,  0,  "zeros around", .takes = Takes::Pads, .elements = Elements::Padded, .layout = LayoutRule::Stored) \
+  X(Flip,      1, Movement,    None,      true,  0,  "axes reversed", .takes = Takes::Axes, .elements = Elements::Renamed, .layout = LayoutRule::Ordered) \
+  X(Format,    1, Movement,    None,      true,  0,  "the same elements in another order of memory: what a user sees, and how they are stored", .takes = Takes::Format, .elements = Elements::Renamed, .layout = LayoutRule::Any) \
+  X(RawView,   1, Movement,    None,      true,  0,  "any view over the row-major elements of the source", .takes = Takes::View, .elements = Elements::Any, .layout = LayoutRule::Any) \
+  X(Every,     1, Movement,    None,      true,  0,  "every n-th element along each axis, from the first one on", .takes = Takes::Numbers, .elements = Elements::Some, .layout = LayoutRule::Ordered)
+#define ORIEL_OTHER_OPS(X) \
   X(Assign,    2, Write,       None,      true,  0,  "the first source, with the second in place of the elements that the write reaches") \
   X(Gather,    2, Gather,      None,      false, 4,  "elements of the first source at the row-major positions that the second, int64, holds; 0 where one is outside. A device that cannot refuses its Gather instruction with a DeviceError") \
   X(Copy,      1, Transfer,    None,      true,  0,  "the same elements on another device, the node's") \
@@ -75,7 +117,8 @@ struct ErrorBounds {
   X(ScatterProd, 2, Scatter,   Numeric,   false, 0,  "the product of these elements; 1 of none", .combination = Op::Mul, .identity = Identity::One) \
   X(ScatterMax,  2, Scatter,   Same,      false, 0,  "the largest of these elements, NaN if any is; the dtype's lowest of none", .combination = Op::Max, .identity = Identity::Lowest) \
   X(ScatterMin,  2, Scatter,   Same,      false, 0,  "the smallest of these elements, NaN if any is; the dtype's highest of none", .combination = Op::Min, .identity = Identity::Highest) \
-  X(ScatterLast, 1, Scatter,   None,      false, 0,  "for each entry along an axis, the number of the last position that names it, int64; -1 of none") \
+  X(ScatterLast, 1, Scatter,   None,      false, 0,  "for each entry along an axis, the number of the last position that names it, int64; -1 of none")
+#define ORIEL_ELEMENTWISE_OPS(X) \
   X(Neg,       1, Elementwise, Numeric,   false, 1,  "-x; wraps for integers", .form = Form::Element, .keeps_half = true) \
   X(Abs,       1, Elementwise, Same,      true,  1,  "absolute value; the smallest signed integer stays itself", .form = Form::Element, .keeps_half = true, .c_function = "fabs") \
   X(Sign,      1, Elementwise, Same,      true,  1,  "-1, 0 or 1; NaN for NaN", .form = Form::Element, .keeps_half = true) \
@@ -111,9 +154,9 @@ struct ErrorBounds {
   X(Not,       1, Elementwise, Integral,  false, 1,  "bitwise complement; logical for bool", .form = Form::Element) \
   X(Cast,      1, Elementwise, Convert,   true,  1,  "to another dtype: integers wrap, floats to integers saturate and NaN gives 0, bool is x != 0") \
   X(Bitcast,   1, Elementwise, Convert,   true,  1,  "same bits, another dtype of the same width") \
-  X(Add,       2, Elementwise, Same,      true,  1,  "x + y; or for bool", .form = Form::Element) \
+  X(Add,       2, Elementwise, Same,      true,  1,  "x + y; or for bool", .form = Form::Element, .packets = Packets::All) \
   X(Sub,       2, Elementwise, Numeric,   true,  1,  "x - y", .form = Form::Element) \
-  X(Mul,       2, Elementwise, Same,      true,  1,  "x * y; and for bool", .form = Form::Element) \
+  X(Mul,       2, Elementwise, Same,      true,  1,  "x * y; and for bool", .form = Form::Element, .packets = Packets::All) \
   X(Div,       2, Elementwise, Floating,  false, 4,  "x / y", .form = Form::Element) \
   X(FloorDiv,  2, Elementwise, Numeric,   false, 8,  "quotient towards minus infinity: by what x - y*q is Remainder; integers by 0 give 0", .form = Form::Quick) \
   X(TruncDiv,  2, Elementwise, Numeric,   false, 8,  "quotient towards zero, of floats the rounded one; integers by 0 give 0", .form = Form::Element) \
@@ -123,8 +166,9 @@ struct ErrorBounds {
   X(Atan2,     2, Elementwise, Floating,  true,  24, "angle of the point whose height is the first and whose length is the second, in [-pi, pi]", .form = Form::Function, .error = {1.5, 1.5, 1.9, 0.98}, .c_function = "atan2") \
   X(Hypot,     2, Elementwise, Floating,  true,  12, "sqrt(x^2 + y^2), without overflow; infinite if either is, even beside NaN", .form = Form::Function, .error = {0.51, 0.51, 1}, .c_function = "hypot") \
   X(Copysign,  2, Elementwise, Floating,  true,  1,  "the magnitude of x with the sign of y", .form = Form::Element, .keeps_half = true, .c_function = "copysign") \
-  X(Min,       2, Elementwise, Same,      true,  1,  "smaller; NaN if either is", .form = Form::Element, .keeps_half = true) \
-  X(Max,       2, Elementwise, Same,      true,  1,  "larger; NaN if either is", .form = Form::Element, .keeps_half = true) \
+  X(AbsAdd,    2, Elementwise, Floating,  true,  2,  "|x| + |y|", .form = Form::Element) \
+  X(Min,       2, Elementwise, Same,      true,  1,  "smaller; NaN if either is", .form = Form::Element, .keeps_half = true, .packets = Packets::NanApart) \
+  X(Max,       2, Elementwise, Same,      true,  1,  "larger; NaN if either is", .form = Form::Element, .keeps_half = true, .packets = Packets::NanApart) \
   X(And,       2, Elementwise, Integral,  true,  1,  "bitwise and", .form = Form::Element) \
   X(Or,        2, Elementwise, Integral,  true,  1,  "bitwise or", .form = Form::Element) \
   X(Xor,       2, Elementwise, Integral,  true,  1,  "bitwise exclusive or", .form = Form::Element) \
@@ -134,13 +178,16 @@ struct ErrorBounds {
   X(Ne,        2, Elementwise, Compare,   true,  1,  "x != y", .form = Form::Element) \
   X(Lt,        2, Elementwise, Compare,   true,  1,  "x < y", .form = Form::Element) \
   X(Le,        2, Elementwise, Compare,   false, 1,  "x <= y", .form = Form::Element) \
-  X(Where,     3, Elementwise, Select,    true,  1,  "c ? x : y", .form = Form::Element, .keeps_half = true) \
-  X(Sum,       1, Reduce,      Numeric,   false, 1,  "sum over axes; 0 when empty", .combination = Op::Add, .identity = Identity::Zero, .windows = true) \
+  X(Where,     3, Elementwise, Select,    true,  1,  "c ? x : y", .form = Form::Element, .keeps_half = true)
+#define ORIEL_REDUCTIONS(X) \
+  X(Sum,       1, Reduce,      Numeric,   false, 1,  "sum over axes; 0 when empty", .combination = Op::Add, .identity = Identity::Zero, .windows = true, .starts = true) \
+  X(SumAbs,    1, Reduce,      Floating,  false, 1,  "sum of absolute values over axes; 0 when empty", .combination = Op::AbsAdd, .identity = Identity::Zero, .starts = true) \
   X(Prod,      1, Reduce,      Numeric,   false, 1,  "product over axes; 1 when empty", .combination = Op::Mul, .identity = Identity::One) \
   X(ReduceMax, 1, Reduce,      Same,      false, 1,  "largest over axes; NaN if any is; the dtype's lowest when empty", .combination = Op::Max, .identity = Identity::Lowest, .windows = true) \
   X(ReduceMin, 1, Reduce,      Same,      false, 1,  "smallest over axes; NaN if any is; the dtype's highest when empty", .combination = Op::Min, .identity = Identity::Highest, .windows = true) \
   X(ReduceOr,  1, Reduce,      Integral,  false, 1,  "bitwise or over axes; 0 when empty", .combination = Op::Or, .identity = Identity::Zero) \
   X(ReduceAnd, 1, Reduce,      Integral,  false, 1,  "bitwise and over axes; all bits set when empty", .combination = Op::And, .identity = Identity::Ones)
+#define ORIEL_OPS(X) ORIEL_LEAVES(X) ORIEL_MOVEMENTS(X) ORIEL_OTHER_OPS(X) ORIEL_ELEMENTWISE_OPS(X) ORIEL_REDUCTIONS(X)
 
 // Where the functor has another name than the op. X(op, kind of dtype, functor)
 #define ORIEL_OTHER_FUNCTORS(X) \
@@ -166,15 +213,21 @@ struct OpRow {
   bool keeps_zero;
   std::uint8_t cost;
   std::string_view doc;
+  // Movements. What else they are is in graph/movements.hpp.
+  Takes takes = Takes::None;
+  Elements elements = Elements::Any;
+  LayoutRule layout = LayoutRule::Any;
   // Elementwise.
   Form form = Form::None;
   bool keeps_half = false;  // computed in float32, the result on halves is a half
   ErrorBounds error = {};
   std::string_view c_function = {};  // C's and OpenCL's function of floats with this meaning
+  Packets packets = Packets::None;   // in the loops of reductions that combine by it
   // Reductions and scatters: of two values, and of none. Scans: of two values.
   Op combination = Op::Buffer;
   Identity identity = Identity::None;
   bool windows = false;  // backends have loops for it over overlapping windows
+  bool starts = false;   // of floats: the identity changes some elements (0 + -0 is 0), so each is combined with it
 };
 
 inline constexpr OpRow kOpTable[] = {
@@ -272,39 +325,16 @@ inline constexpr int kReduceCount = [] {
 }();
 constexpr int reduce_index(Op op) noexcept { return static_cast<int>(op) - (kOpCount - kReduceCount); }
 
-// ORIEL_OPS(ORIEL_ELEMENTWISE_OPS) writes ORIEL_ELEMENTWISE(op) for each elementwise op, and
-// ORIEL_OPS(ORIEL_REDUCTIONS) writes ORIEL_REDUCTION(op) for each reduction. Who uses them defines these two.
-#define ORIEL_ELEMENTWISE_OPS(op, arity, op_class, ...) ORIEL_ELEMENTWISE_IF_##op_class(op)
-#define ORIEL_ELEMENTWISE_IF_Leaf(op)
-#define ORIEL_ELEMENTWISE_IF_Movement(op)
-#define ORIEL_ELEMENTWISE_IF_Write(op)
-#define ORIEL_ELEMENTWISE_IF_Gather(op)
-#define ORIEL_ELEMENTWISE_IF_Transfer(op)
-#define ORIEL_ELEMENTWISE_IF_Sort(op)
-#define ORIEL_ELEMENTWISE_IF_Scan(op)
-#define ORIEL_ELEMENTWISE_IF_Scatter(op)
-#define ORIEL_ELEMENTWISE_IF_Elementwise(op) ORIEL_ELEMENTWISE(op)
-#define ORIEL_ELEMENTWISE_IF_Reduce(op)
-#define ORIEL_REDUCTIONS(op, arity, op_class, ...) ORIEL_REDUCTION_IF_##op_class(op)
-#define ORIEL_REDUCTION_IF_Leaf(op)
-#define ORIEL_REDUCTION_IF_Movement(op)
-#define ORIEL_REDUCTION_IF_Write(op)
-#define ORIEL_REDUCTION_IF_Gather(op)
-#define ORIEL_REDUCTION_IF_Transfer(op)
-#define ORIEL_REDUCTION_IF_Sort(op)
-#define ORIEL_REDUCTION_IF_Scan(op)
-#define ORIEL_REDUCTION_IF_Scatter(op)
-#define ORIEL_REDUCTION_IF_Elementwise(op)
-#define ORIEL_REDUCTION_IF_Reduce(op) ORIEL_REDUCTION(op)
-
 // A row without a part that its class needs does not compile.
 constexpr bool complete() noexcept {
   for (const OpRow& r : kOpTable) {
     const bool conversion = r.rule == DTypeRule::Convert;
     if ((r.op_class == OpClass::Elementwise && !conversion) != (r.form != Form::None)) return false;
+    if ((r.op_class == OpClass::Movement) != (r.takes != Takes::None)) return false;
     const bool combines = r.op_class == OpClass::Reduce || (r.op_class == OpClass::Scatter && r.arity == 2);
     if (combines != (r.identity != Identity::None)) return false;
     if (r.op_class == OpClass::Reduce && (reduce_index(r.op) < 0 || !is_elementwise(r.combination))) return false;
+    if (r.starts && r.identity != Identity::Zero) return false;
     if ((r.op_class == OpClass::Scan || (r.op_class == OpClass::Scatter && combines)) && !is_elementwise(r.combination))
       return false;
     if (r.form == Form::Function && (r.error.float32 == 0 || r.error.float64 == 0)) return false;

@@ -84,7 +84,7 @@ void load_check(base::ContextState& context) {
 
 std::optional<BadNumber> find_bad_number(const LaunchStep& step, std::span<void* const> arguments, base::Watch watch,
                                          bool outputs, const std::vector<bool>& skipped) {
-  if (step.device->device().kind == DeviceKind::null) return std::nullopt;
+  if (!backend::computes(step.device->device())) return std::nullopt;
   const bool infinities = watch.has(Watch::kCheckInfinite);
   for (const LaunchStep::Floats& floats : step.floats) {
     if (floats.output != outputs || floats.elements == 0) continue;

@@ -87,19 +87,6 @@ std::string file_prefix(std::uint16_t context, std::size_t serial) {
   return context == 0 ? fmt::format("s{:03}_", serial) : fmt::format("c{}_s{:03}_", context, serial);
 }
 
-// The file extension of the source language of a device's kernels.
-std::string_view extension(Device device) {
-  switch (device.kind) {
-    case DeviceKind::eigen:
-      return "cpp";
-    case DeviceKind::opencl:
-      return "cl";
-    case DeviceKind::null:
-      return "txt";
-  }
-  return "txt";
-}
-
 // Cuts long names: they are made from shapes, and a shape may have any rank.
 std::string short_name(const std::string& name) { return name.substr(0, 100); }
 
@@ -145,12 +132,13 @@ void load_dump(base::ContextState& context, const ContextOptions& options) {
 
 std::vector<DumpFile> dump_files(const Explanation& explanation, const Plan& plan, const std::string& prefix,
                                  bool whole) {
-  source::SharedHelpers cpp_helpers(prefix + "helpers.hpp", prefix + "helpers");
-  source::SharedHelpers opencl_helpers(prefix + "helpers.cl", prefix + "helpers");
+  std::map<std::string_view, source::SharedHelpers> helpers;  // by the end of their file's name
   const auto source_of = [&](std::size_t step, const ExplainedKernel& k) {
     if (whole && k.source != k.program) return k.source;
-    source::SharedHelpers& helpers = k.device.kind == DeviceKind::opencl ? opencl_helpers : cpp_helpers;
-    return backend::backend_for(k.device).source_beside(plan.kernels[step].lowered.program, helpers);
+    const backend::Backend& device = backend::backend_for(k.device);
+    const std::string_view end = device.capabilities().helpers;
+    auto& shared = helpers.try_emplace(end, fmt::format("{}helpers.{}", prefix, end), prefix + "helpers").first->second;
+    return device.source_beside(plan.kernels[step].lowered.program, shared);
   };
   std::vector<DumpFile> files;
   for (std::size_t step = 0; step < explanation.kernels.size(); ++step) {
@@ -160,11 +148,11 @@ std::vector<DumpFile> dump_files(const Explanation& explanation, const Plan& pla
     if (k.source != k.program) text += "//\n" + as_comment(k.program);
     text += "\n" + source_of(step, k);
     if (!text.ends_with('\n')) text += '\n';
-    files.push_back(
-        {fmt::format("{}k{:02}_{}.{}", prefix, step, short_name(k.name), extension(k.device)), std::move(text)});
+    const char* const end = backend::backend_for(k.device).capabilities().source;
+    files.push_back({fmt::format("{}k{:02}_{}.{}", prefix, step, short_name(k.name), end), std::move(text)});
   }
-  for (const source::SharedHelpers* helpers : {&cpp_helpers, &opencl_helpers})
-    if (!helpers->empty()) files.push_back({helpers->file(), helpers->text()});
+  for (const auto& [end, shared] : helpers)
+    if (!shared.empty()) files.push_back({shared.file(), shared.text()});
   files.push_back({prefix + "schedule.txt", explanation.str(Detail::views)});
   files.push_back({prefix + "graph.dot", schedule::graph_dot(*plan.arena, plan.graph)});
   return files;

@@ -75,7 +75,8 @@ std::vector<std::size_t> Usage::early_readers() const {
   std::vector<bool> whole = root_;
   for (std::size_t i = n; i-- > 0;) {
     const Node& node = order[i];
-    const bool part = node.op == graph::Op::Shrink || node.op == graph::Op::RawView;
+    const graph::Elements kept = graph::row(node.op).elements;
+    const bool part = graph::is_movement(node.op) && (kept == graph::Elements::Some || kept == graph::Elements::Any);
     if (order.in_memory(i) || !whole[i] || part) continue;
     for (const std::int32_t s : order.sources(i).subspan(node.op == graph::Op::Assign ? 1 : 0))
       whole[static_cast<std::size_t>(s)] = true;

@@ -34,7 +34,7 @@ std::string argument_text(const Entry& e) {
   if (const auto* ints = std::get_if<Ints>(&e.node->arg)) return to_string(*ints);
   if (const auto* ranges = std::get_if<std::shared_ptr<const Ranges>>(&e.node->arg)) return ranges_text(**ranges);
   if (const auto* view = std::get_if<std::shared_ptr<const View>>(&e.node->arg)) return (*view)->str();
-  if (e.op == Op::Reshape || e.op == Op::Expand) return to_string(e.shape());
+  if (graph::is_movement(e.op)) return to_string(e.shape());
   return {};
 }
 
@@ -126,7 +126,7 @@ Path Paths::to(EntryId entry, ScopeId scope, MapId map) const {
       path.steps.push_back(step_text(e));
       if (!reduced)
         path.views.push_back(e.op == Op::Reshape ? View::contiguous(e.shape())
-                                                 : movement_view(e, arena_[i.source].shape()));
+                                                 : graph::view_of(move_of(e), arena_[i.source].shape()));
     } else if (i.role == Role::Reduce) {
       path.steps.push_back(step_text(e));
       reduced = true;

@@ -24,7 +24,7 @@ Facts learn(const Arena& arena, const std::vector<Facts>& facts, EntryId v) {
   const graph::OpRow& row = graph::row(e.op);
   f.work = row.op_class == graph::OpClass::Elementwise || e.op == Op::Gather ? row.cost : 0;
   f.keeps_zero = row.keeps_zero;
-  const bool renames = e.op == Op::Permute || e.op == Op::Reshape || e.op == Op::Flip || e.op == Op::Format;
+  const bool renames = row.elements == graph::Elements::Renamed;
   const bool passes = row.op_class == graph::OpClass::Elementwise || e.op == Op::Gather || renames ||
                       (e.op == Op::Assign && e.where() == nullptr);
   f.distinct = !passes && !e.is_const() && row.op_class != graph::OpClass::Movement;
@@ -43,7 +43,7 @@ Facts learn(const Arena& arena, const std::vector<Facts>& facts, EntryId v) {
     const bool again = std::find(e.source, e.source + k, e.source[k]) != e.source + k;  // x * x evaluates x once
     if (!reduced && !again) f.work = std::min(kWorkCap, f.work + s.work);
     // A pad is zero outside of its source, whatever the source is: the source's reads are masked, or the value is.
-    if (e.op != Op::Pad) f.keeps_zero = f.keeps_zero && s.keeps_zero;
+    if (row.elements != graph::Elements::Padded) f.keeps_zero = f.keeps_zero && s.keeps_zero;
     f.row_level = f.row_level || ((reduced || s.row_level) && s.elements == f.elements);
     if (f.over == kNone && s.elements == f.elements) f.over = s.over;
     f.over_reduction = f.over_reduction || reduced || s.over_reduction;

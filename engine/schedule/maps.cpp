@@ -2,35 +2,10 @@
 
 #include <algorithm>
 
-#include "oriel/error.hpp"
 #include "view/index_maps.hpp"
 #include "view/questions.hpp"
 
 namespace oriel::schedule {
-
-using graph::Op;
-
-View movement_view(const Entry& m, const Shape& source_shape) {
-  const View whole = View::contiguous(source_shape);
-  switch (m.op) {
-    case Op::Permute:
-      return whole.permute(std::get<Ints>(m.node->arg));
-    case Op::Expand:
-      return whole.expand(m.shape());
-    case Op::Shrink:
-      return whole.shrink(*std::get<std::shared_ptr<const Ranges>>(m.node->arg));
-    case Op::Pad:
-      return whole.pad(*std::get<std::shared_ptr<const Ranges>>(m.node->arg));
-    case Op::Flip:
-      return whole.flip(std::get<Ints>(m.node->arg));
-    case Op::Format:
-      return whole;
-    case Op::RawView:  // checked when the node was built
-      return *std::get<std::shared_ptr<const View>>(m.node->arg);
-    default:
-      throw InternalError("movement_view", std::string(graph::name(m.op)) + " is no movement with a view");
-  }
-}
 
 Shape reduced_extents(const Shape& source_shape, const Ints& axes) {
   Shape extents;
@@ -59,8 +34,8 @@ MapId MapTable::identity(const Shape& shape) {
 }
 
 MapId MapTable::through(MapId map, const Entry& movement, const Shape& source_shape) {
-  if (movement.op == Op::Reshape || movement.op == Op::Format) return map;
-  const MapId view = intern(movement_view(movement, source_shape).canonical());
+  if (graph::keeps_positions(movement.op)) return map;
+  const MapId view = intern(graph::view_of(move_of(movement), source_shape).canonical());
   if ((*this)[map].shape() == movement.shape() && map == identity(movement.shape())) return view;
   const std::uint64_t key = static_cast<std::uint64_t>(map) << 32 | static_cast<std::uint64_t>(view);
   if (const auto known = composed_.find(key); known != composed_.end()) return known->second;

@@ -6,6 +6,7 @@
 #include <unordered_map>
 #include <vector>
 
+#include "graph/movements.hpp"
 #include "oriel/view.hpp"
 #include "schedule/arena.hpp"
 
@@ -13,8 +14,7 @@ namespace oriel::schedule {
 
 using MapId = std::int32_t;
 
-/// The movement as one view over the row-major elements of its source. Not for Reshape, which moves no position.
-View movement_view(const Entry& movement, const Shape& source_shape);
+inline graph::Move move_of(const Entry& e) { return graph::move_of(e.op, e.shape(), e.node->arg); }
 
 class MapTable {
  public:

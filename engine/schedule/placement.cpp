@@ -122,7 +122,8 @@ void Placement::inline_at(EntryId v, std::size_t i) {
       const EntryId source = e.source[0];
       instance.source = source;
       instance.map = g_.maps.through(p.map, e, arena_[source].shape());
-      const bool masks = e.op == Op::Pad || e.op == Op::RawView;
+      const graph::Elements kept = graph::row(e.op).elements;
+      const bool masks = kept == graph::Elements::Padded || kept == graph::Elements::Any;
       instance.role = masks && !facts(source).keeps_zero && g_.maps.masked(instance.map) ? Role::Masked : Role::Alias;
       add_place(source, p.kernel, p.scope, instance.map);
       break;

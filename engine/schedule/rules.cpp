@@ -4,10 +4,11 @@
 #include <cmath>
 #include <numeric>
 #include <string>
+#include <utility>
 #include <vector>
 
 #include "graph/fold.hpp"
-#include "graph/walk.hpp"
+#include "graph/movements.hpp"
 #include "oriel/error.hpp"
 #include "view/index_maps.hpp"
 #include "view/questions.hpp"
@@ -215,7 +216,7 @@ Result copy_movement(Arena& a, const Entry& e) {
   return a.make(s.op, s.dtype, s.shape(), s.node->arg, std::array{source});
 }
 
-// Grouped by op; within an op, tried from the top.
+// Within an op, tried from the top.
 constexpr Rule kRules[] = {
     {"fold", Op::Add, fold_constants},
     {"x+0 -> x", Op::Add, add_zero},
@@ -267,34 +268,31 @@ constexpr Rule kRules[] = {
     {"cast back -> x", Op::Cast, cast_back},
     {"reshape(same) -> x", Op::Reshape, same_shape},
     {"reshape(reshape) -> reshape", Op::Reshape, reshape_reshape},
-    {"16 movements -> views", Op::Reshape, long_chain},
     {"expand(same) -> x", Op::Expand, same_shape},
     {"expand(expand) -> expand", Op::Expand, expand_expand},
-    {"16 movements -> views", Op::Expand, long_chain},
     {"permute(identity) -> x", Op::Permute, permute_identity},
     {"permute(permute) -> permute", Op::Permute, permute_permute},
-    {"16 movements -> views", Op::Permute, long_chain},
     {"flip(flip) -> flip", Op::Flip, flip_flip},
-    {"16 movements -> views", Op::Flip, long_chain},
     {"shrink(same) -> x", Op::Shrink, same_shape},
     {"shrink(pad) -> x", Op::Shrink, shrink_pad},
-    {"16 movements -> views", Op::Shrink, long_chain},
     {"pad(nothing) -> x", Op::Pad, same_shape},
-    {"16 movements -> views", Op::Pad, long_chain},
-    {"16 movements -> views", Op::RawView, long_chain},
     {"copy(copy) -> copy", Op::Copy, copy_copy},
     {"copy(movement) -> movement(copy)", Op::Copy, copy_movement},
 };
-constexpr std::size_t kRuleCount = std::size(kRules);
 
+// All rules, those of one op beside each other, the rule of chains last: it is that of every movement that moves.
 struct Groups {
-  std::array<std::span<const Rule>, graph::kOpCount> of;
+  std::array<Rule, std::size(kRules) + graph::kOpCount> all{};
+  std::size_t count = 0;
+  std::array<std::pair<std::size_t, std::size_t>, graph::kOpCount> of{};
   constexpr Groups() {
-    for (std::size_t i = 0; i < kRuleCount;) {
-      std::size_t j = i;
-      while (j < kRuleCount && kRules[j].op == kRules[i].op) ++j;
-      of[static_cast<std::size_t>(kRules[i].op)] = std::span(kRules + i, j - i);
-      i = j;
+    for (const graph::OpRow& row : graph::kOpTable) {
+      const std::size_t first = count;
+      for (const Rule& rule : kRules)
+        if (rule.op == row.op) all[count++] = rule;
+      if (graph::is_movement(row.op) && row.op != Op::Format)
+        all[count++] = {"16 movements -> views", row.op, long_chain};
+      of[static_cast<std::size_t>(row.op)] = {first, count - first};
     }
   }
 };
@@ -302,8 +300,11 @@ constexpr Groups kGroups;
 
 }  // namespace
 
-std::span<const Rule> rules() { return kRules; }
+std::span<const Rule> rules() { return {kGroups.all.data(), kGroups.count}; }
 
-std::span<const Rule> rules_for(Op op) { return kGroups.of[static_cast<std::size_t>(op)]; }
+std::span<const Rule> rules_for(Op op) {
+  const auto [first, count] = kGroups.of[static_cast<std::size_t>(op)];
+  return {kGroups.all.data() + first, count};
+}
 
 }  // namespace oriel::schedule

@@ -6,6 +6,7 @@
 #include <string>
 #include <vector>
 
+#include "graph/op.hpp"
 #include "graph/scalar.hpp"
 #include "oriel/dtype.hpp"
 
@@ -39,6 +40,14 @@ struct KernelHead {
   std::vector<std::string> arguments;
   std::vector<LocalRow> rows;
   std::size_t group[3] = {1, 1, 1};
+};
+
+/// Where compilers of a language get one of its functions of floats wrong. The texts are expressions of x.
+struct FunctionFault {
+  bool in_vectors = false;         // wrong in vectors: called lane by lane
+  std::string vectors_where = {};  // the same, if this holds in a lane
+  std::string where = {};          // wrong here, where it is `value`
+  std::string value = {};
 };
 
 /// A language whose kernels run as work items.
@@ -93,6 +102,11 @@ class ItemDialect : public Dialect {
   /// The magnitude of a signed integer; the lowest integer stays itself.
   virtual std::string magnitude(DType dtype, int width, const std::string& value) const = 0;
   virtual std::string infinity(DType dtype) const = 0;
+  /// How the function of an op has to be called, for numbers of `type`.
+  virtual FunctionFault fault(graph::Op op, DType dtype, const std::string& type) const {
+    static_cast<void>(op), static_cast<void>(dtype), static_cast<void>(type);
+    return {};
+  }
 
   // --- halves in memory ---------------------------------------------------------------------------------------------
 

@@ -68,6 +68,10 @@ struct AxisEnds {
 [[nodiscard]] Tensor pad(const Operand& x, const AxisEnds& before_after, const Operand& value = 0);
 /// Reverses all axes, or the named ones.
 [[nodiscard]] Tensor flip(const Operand& x, const Axes& axes = {});
+/// Every n-th element along each axis, from the first one on: index i reads i * steps. Throws ShapeError unless there
+/// is one step for each axis, and all are 1 or more.
+///   every(x, {2, 1});  // of shape (5, 3): shape (3, 3)
+[[nodiscard]] Tensor every(const Operand& x, const Ints& steps);
 /// Python's slicing, with one Slice for each leading axis. The other axes stay whole. Throws ArgumentError for step 0
 /// and ShapeError for more slices than axes.
 ///   slice(x, {{.start = 1}, {.step = -2}})

@@ -15,6 +15,9 @@ namespace ORIEL_API oriel {
 ///   sum(x, -1);            // of shape (2, 3): shape (2)
 ///   sum(x, {0, 1}, true);  // shape (1, 1)
 [[nodiscard]] Tensor sum(const Operand& x, const Axes& axes = {}, KeepDim keepdim = false);
+/// Sum of absolute values (BLAS's asum), in one pass. Of floats, in their dtype; halves are summed in float32. Throws
+/// DTypeError for others. The sum of no elements is 0.
+[[nodiscard]] Tensor asum(const Operand& x, const Axes& axes = {}, KeepDim keepdim = false);
 /// Product, in the dtypes of sum. The product of no elements is 1.
 [[nodiscard]] Tensor prod(const Operand& x, const Axes& axes = {}, KeepDim keepdim = false);
 /// Largest element, in the dtype of x. Over no elements: the dtype's lowest value (-inf for floats).

@@ -135,6 +135,9 @@ const Number* moved(const Node& node, const Numbers& source, const Index& index)
     case Op::Expand:
       for (std::size_t d = 0; d < index.size(); ++d) at[d] = from[d] == node.shape[d] ? index[d] : 0;
       break;
+    case Op::Every:
+      for (std::size_t d = 0; d < index.size(); ++d) at[d] = index[d] * std::get<Ints>(node.arg)[d].value();
+      break;
     case Op::Flip:
       at = index;
       for (const SymInt axis : std::get<Ints>(node.arg)) {

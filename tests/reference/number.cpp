@@ -167,6 +167,8 @@ double float_value(Op op, DType dtype, double x, double y) {
       return std::hypot(x, y);
     case Op::Copysign:
       return std::copysign(x, y);
+    case Op::AbsAdd:
+      return std::fabs(x) + std::fabs(y);
     case Op::Min:
       return std::isnan(x) || std::isnan(y) ? NAN : x < y ? x : y;
     case Op::Max:

@@ -3,6 +3,7 @@
 #include <limits>
 #include <stdexcept>
 #include <string>
+#include <vector>
 
 #include "reference/formats.hpp"
 
@@ -104,6 +105,8 @@ Op combination_of(Op op) {
   switch (op) {
     case Op::Sum:
       return Op::Add;
+    case Op::SumAbs:
+      return Op::AbsAdd;
     case Op::Prod:
       return Op::Mul;
     case Op::ReduceMax:
@@ -126,6 +129,11 @@ Number reduce(Op op, DType dtype, std::span<const Number> x) {
   if (op == Op::ReduceMax || op == Op::ReduceMin) return extreme(op, dtype, x);
   if (op == Op::Sum && is_floating(dtype)) return float_sum(dtype, x);
   if (op == Op::Prod && is_floating(dtype)) return float_product(dtype, x);
+  if (op == Op::SumAbs) {
+    std::vector<Number> sizes(x.begin(), x.end());
+    for (Number& n : sizes) n.f = std::fabs(n.f);
+    return float_sum(dtype, sizes);
+  }
   std::int64_t total = narrow(dtype, start(op));
   for (const Number& n : x)
     total = narrow(dtype, integer_value(combination_of(op), dtype, widen(dtype, total), widen(dtype, n.i)));

@@ -24,6 +24,7 @@ class Numbers {
  public:
   Numbers(const CapturedArguments& arguments, Device device) {
     bits_.resize(arguments.numbers.size());
+    const bool copies = !bits_.empty() && !backend::backend_for(device).capabilities().host_numbers;
     for (std::size_t i = 0; i < bits_.size(); ++i) {
       const CapturedArguments::Number& number = arguments.numbers[i];
       if (number.dtype == DType::float32) {
@@ -32,7 +33,7 @@ class Numbers {
       } else {
         std::memcpy(&bits_[i], &number.value, sizeof number.value);
       }
-      if (device.kind == DeviceKind::opencl) buffers_.push_back(copied(i, device, itemsize(number.dtype)));
+      if (copies) buffers_.push_back(copied(i, device, itemsize(number.dtype)));
     }
   }
   /// The memory that the device's kernels read.

@@ -8,6 +8,7 @@
 #include "base/context.hpp"
 #include "graph/layout.hpp"
 #include "graph/make.hpp"
+#include "graph/movements.hpp"
 #include "graph/sizes.hpp"
 #include "oriel/error.hpp"
 #include "oriel/settings.hpp"
@@ -25,6 +26,7 @@ using detail::packed;
 using detail::unpacked;
 using graph::LayoutClass;
 using graph::Node;
+using graph::Takes;
 using Kind = FactName::Kind;
 
 namespace {
@@ -90,18 +92,17 @@ struct SymbolicViews {
     Shape shape = below->shape;
     graph::Arg arg = like.arg;
     std::size_t k = 0;
-    switch (like.op) {
-      case graph::Op::Permute:
-        for (std::size_t d = 0; d < shape.size(); ++d)
-          shape[d] = below->shape[static_cast<std::size_t>(std::get<Ints>(like.arg)[d].value())];
+    switch (graph::row(like.op).takes) {
+      case Takes::Order:
+      case Takes::Axes:
+      case Takes::Numbers:
+        shape = graph::movement(like.op).map(below->shape, graph::move_of(like)).shape;
         break;
-      case graph::Op::Flip:
-        break;
-      case graph::Op::Expand:
+      case Takes::Extents:
         for (std::size_t d = 0; d < shape.size(); ++d)
           if (source[d] == 1) shape[d] = got[k++];
         break;
-      case graph::Op::Shrink: {
+      case Takes::Slices: {
         Ranges ranges = *std::get<std::shared_ptr<const Ranges>>(like.arg);
         for (std::size_t d = 0; d < shape.size(); ++d) {
           if (!cuts(ranges[d], source[d])) {
@@ -115,7 +116,7 @@ struct SymbolicViews {
         arg = std::make_shared<const Ranges>(std::move(ranges));
         break;
       }
-      case graph::Op::Reshape:
+      case Takes::Target:
         shape = got;
         same_elements(below->shape, source, shape, like.shape);
         break;
@@ -168,16 +169,17 @@ void say_movement(const Node& n, const Shape& below, std::size_t tensor, Sink& s
     }
   };
   say(static_cast<std::int64_t>(n.op));
-  switch (n.op) {
-    case graph::Op::Permute:
-    case graph::Op::Flip:
+  switch (graph::row(n.op).takes) {
+    case Takes::Order:
+    case Takes::Axes:
+    case Takes::Numbers:
       say_all(std::get<Ints>(n.arg));
       break;
-    case graph::Op::Expand:
+    case Takes::Extents:
       for (std::size_t d = 0; d < below.size(); ++d)
         if (below[d] == 1) sink(n.shape[d].value(), Kind::extent, ".expand", tensor, static_cast<std::int64_t>(d));
       break;
-    case graph::Op::Shrink: {
+    case Takes::Slices: {
       const Ranges& ranges = *std::get<std::shared_ptr<const Ranges>>(n.arg);
       for (std::size_t d = 0; d < below.size(); ++d) {
         const bool cut = cuts(ranges[d], below[d]);
@@ -188,7 +190,7 @@ void say_movement(const Node& n, const Shape& below, std::size_t tensor, Sink& s
       }
       break;
     }
-    case graph::Op::Reshape:
+    case Takes::Target:
       say(static_cast<std::int64_t>(n.shape.size()));
       for (std::size_t d = 0; d < n.shape.size(); ++d)
         sink(n.shape[d].value(), Kind::extent, ".reshape", tensor, static_cast<std::int64_t>(d));

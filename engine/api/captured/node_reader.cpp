@@ -11,6 +11,7 @@
 #include "backend/backend.hpp"
 #include "base/escape.hpp"
 #include "graph/layout.hpp"
+#include "graph/movements.hpp"
 #include "oriel/error.hpp"
 
 namespace oriel::api {
@@ -18,6 +19,7 @@ namespace oriel::api {
 using graph::NodePtr;
 using graph::Op;
 using graph::OpClass;
+using graph::Takes;
 
 namespace {
 
@@ -30,7 +32,6 @@ struct PartsChecker {
   void argument() const {
     const auto* ints = std::get_if<Ints>(&p.arg);
     const bool none = std::holds_alternative<std::monostate>(p.arg);
-    const bool ranged = std::holds_alternative<std::shared_ptr<const Ranges>>(p.arg);
     const bool laid_out = (p.marks & kHasLayout) != 0;
     reader.check(!laid_out || p.op == Op::Const, "a layout belongs to a number");
     reader.check((p.marks & kLayoutAny) == 0 || p.op == Op::Reshape || laid_out, "a mark stands at another op");
@@ -41,14 +42,13 @@ struct PartsChecker {
     if (p.op == Op::Const) {
       const auto* scalar = std::get_if<graph::Scalar>(&p.arg);
       fits = scalar != nullptr ? scalar->dtype == p.dtype : ints != nullptr && ints->size() == 1;
-    } else if (p.op == Op::Permute || p.op == Op::Flip || p.op == Op::Format || graph::is_reduce(p.op)) {
+    } else if (graph::is_movement(p.op)) {
+      const graph::Move move = graph::move_of(p.op, p.shape, p.arg);
+      fits = graph::complete(move) && none == (move.ints == nullptr && move.ranges == nullptr && move.view == nullptr);
+    } else if (graph::is_reduce(p.op)) {
       fits = ints != nullptr;
     } else if (graph::runs_alone(p.op)) {
       fits = ints != nullptr && ints->size() == (graph::is_scatter(p.op) ? 4 : p.op == Op::Recurrence ? 2 : 1);
-    } else if (p.op == Op::Shrink || p.op == Op::Pad) {
-      fits = ranged;
-    } else if (p.op == Op::RawView) {
-      fits = std::holds_alternative<std::shared_ptr<const View>>(p.arg);
     } else if (p.op == Op::Assign) {
       fits = none || std::holds_alternative<std::shared_ptr<const ShapeTracker>>(p.arg);
     }
@@ -66,17 +66,19 @@ struct PartsChecker {
 
   void movement(const Shape& source) const {
     const auto* ints = std::get_if<Ints>(&p.arg);
+    const Takes takes = graph::row(p.op).takes;
     const bool same_rank = p.shape.size() == source.size();
-    reader.check(p.op == Op::Reshape || p.op == Op::RawView || same_rank, "a movement changes the rank");
-    if (p.op == Op::Flip) axes(*ints, source.size());
-    if (p.op == Op::Permute) {
+    reader.check(takes == Takes::Target || takes == Takes::View || same_rank, "a movement changes the rank");
+    if (takes == Takes::Axes) axes(*ints, source.size());
+    if (takes == Takes::Numbers) reader.check(ints->size() == source.size(), "there is not one number an axis");
+    if (takes == Takes::Order) {
       Ints sorted = *ints;
       for (const SymInt n : sorted) reader.check(!n.is_symbolic(), "an axis is no number");
       std::sort(sorted.begin(), sorted.end(), [](SymInt a, SymInt b) { return a.value() < b.value(); });
       axes(sorted, source.size());
       reader.check(sorted.size() == source.size(), "an order has axes left out");
     }
-    if (p.op == Op::Format) {
+    if (takes == Takes::Format) {
       reader.check(!ints->empty() && !(*ints)[0].is_symbolic() && (*ints)[0].value() >= 0 && (*ints)[0].value() < 4,
                    "there is no such memory format");
       const bool preserve = (*ints)[0].value() == static_cast<std::int64_t>(MemoryFormat::preserve);
@@ -265,7 +267,8 @@ NodePtr NodeReader::movement(const Shape& shape) {
   Parts p = parts();
   // A view names elements of its storage, and nothing else.
   const auto* const view = std::get_if<std::shared_ptr<const View>>(&p.arg);
-  reader_.check(graph::is_movement(p.op) && p.op != Op::Pad && (view == nullptr || (*view)->mask.empty()),
+  reader_.check(graph::is_movement(p.op) && graph::row(p.op).elements != graph::Elements::Padded &&
+                    (view == nullptr || (*view)->mask.empty()),
                 "a view is no movement");
   p.dtype = DType::int64;
   NodePtr below = graph::iota(shape);

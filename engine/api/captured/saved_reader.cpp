@@ -39,7 +39,7 @@ SavedReader::SavedReader(ByteReader& bytes, const LoadOptions& options)
   for (std::size_t n = bytes_.count(8); n > 0; --n) words_.push_back(bytes_.text());
   const std::size_t devices = bytes_.count(2);
   for (std::size_t k = 0; k < devices; ++k) {
-    const auto kind = static_cast<DeviceKind>(bytes_.u8_below(3, "a kind of device"));
+    const auto kind = static_cast<DeviceKind>(bytes_.u8_below(backend::device_kinds(), "a kind of device"));
     devices_.push_back({kind, bytes_.u8(), first_device_.context});
   }
   if (devices == 1) devices_[0] = first_device_;

@@ -240,7 +240,7 @@ class Reader {
   bool stands_alone(Cell& cell, const std::vector<detail::Path>& paths) const {
     if (cell.storage()->node()->realized()) return false;
     for (const NodePtr& movement : movements_from(*cell.storage(), cell, {paths.rbegin(), paths.rend()})) {
-      if (movement->op == graph::Op::Expand) return false;
+      if (graph::row(movement->op).elements == graph::Elements::Repeated) return false;
       if (movement->op != graph::Op::RawView) continue;
       const View& view = *std::get<std::shared_ptr<const View>>(movement->arg);
       if (detail::is_symbolic(view)) return false;

@@ -72,6 +72,8 @@ EigenBackend::EigenBackend(const Options& options)
   capabilities_.sorts = true;
   capabilities_.scans = true;
   capabilities_.scatters = true;
+  capabilities_.source = "cpp";
+  capabilities_.helpers = "hpp";
   capabilities_.description =
       "CPU, " + std::to_string(threads_.count()) + (threads_.count() == 1 ? " thread, " : " threads, ") + table_.name;
 }

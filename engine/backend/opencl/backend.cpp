@@ -136,6 +136,8 @@ OpenClBackend::OpenClBackend(int index, const Options& options)
   capabilities_.max_parameters = std::max(4, static_cast<int>(table_.argument_bytes / 32));
   capabilities_.max_instructions = kMostInstructions;
   capabilities_.threads = table_.units;
+  capabilities_.host_numbers = false;
+  capabilities_.source = capabilities_.helpers = "cl";
   // The scheduler lets kept rows use a quarter of this. Rows lie in local memory.
   capabilities_.cache_bytes = std::min<std::int64_t>(2 * table_.local_memory, std::int64_t{1} << 20);
   capabilities_.forms = table_.cpu ? source::items::kProductForms : source::items::kTileForms;

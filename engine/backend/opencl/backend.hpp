@@ -54,7 +54,7 @@ class OpenClBackend final : public Backend {
   /// Called after the first run of each newly built kernel.
   void on_build(void (*callback)()) { on_build_ = callback; }
   /// Waits for all work and for the export of binaries. Later builds are not exported.
-  void quiesce() noexcept;
+  void quiesce() noexcept override;
   ProgramStore& programs() noexcept { return programs_; }
   const Choices& choices() const noexcept { return choices_; }
 

@@ -33,6 +33,10 @@ struct Add {
       return static_cast<T>(static_cast<Wide<T>>(x) + static_cast<Wide<T>>(y));
     }
   }
+  template <class P>
+  static P packets(const P& x, const P& y) {
+    return x + y;
+  }
 };
 
 // snippet Sub: Wide
@@ -58,6 +62,10 @@ struct Mul {
     } else {
       return static_cast<T>(static_cast<Wide<T>>(x) * static_cast<Wide<T>>(y));
     }
+  }
+  template <class P>
+  static P packets(const P& x, const P& y) {
+    return x * y;
   }
 };
 
@@ -93,6 +101,15 @@ struct Abs {
     } else {
       return x < T(0) ? Neg::of(x) : x;
     }
+  }
+};
+
+// snippet AbsAdd: <cmath>
+
+struct AbsAdd {
+  template <class T>
+  static T of(T x, T y) {
+    return std::fabs(x) + std::fabs(y);
   }
 };
 
@@ -332,6 +349,10 @@ struct Min {
   static T of(T x, T y) {
     return (x < y || x != x) ? x : y;
   }
+  template <class P>
+  static P packets(const P& x, const P& y) {
+    return x < y ? x : y;
+  }
 };
 
 // snippet Max:
@@ -341,6 +362,10 @@ struct Max {
   template <class T>
   static T of(T x, T y) {
     return (x > y || x != x) ? x : y;
+  }
+  template <class P>
+  static P packets(const P& x, const P& y) {
+    return x > y ? x : y;
   }
 };
 

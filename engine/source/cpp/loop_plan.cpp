@@ -25,9 +25,10 @@ std::vector<bool> choose_gathers(const LoopProgram& program, const KernelSizes& 
     if (stage.body.empty() || stage.reductions.empty() || stage.inner.empty()) continue;
     const SymInt last = sizes.inner(s).back();
     const bool whole = sizes.inner(s).size() == 1 || (!last.is_symbolic() && last.value() % kReductionBlock == 0);
-    const bool main_type = std::all_of(stage.reductions.begin(), stage.reductions.end(),
-                                       [&](const Reduction& r) { return r.dtype == packets.main; });
-    if (whole && main_type && fills_lanes(stage)) in_registers[s] = true;
+    const bool packed = std::all_of(stage.reductions.begin(), stage.reductions.end(), [&](const Reduction& r) {
+      return r.dtype == packets.main && graph::row(graph::row(r.op).combination).packets != ops::Packets::None;
+    });
+    if (whole && packed && fills_lanes(stage)) in_registers[s] = true;
   }
   return in_registers;
 }

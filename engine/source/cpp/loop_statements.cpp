@@ -235,12 +235,11 @@ void LoopStatements::write_rows(std::size_t s, const CodePosition& outer) {
   std::vector<Gather> gathers;
   for (const Reduction& r : stage.reductions) {
     if (!gathered) break;
-    const Op combination = graph::row(r.op).combination;
-    const bool extreme = combination == Op::Max || combination == Op::Min;
-    const std::string lanes = std::string(graph::name(combination)) + "Lanes";
+    const bool apart = graph::row(graph::row(r.op).combination).packets == ops::Packets::NanApart;
+    const std::string_view lanes = apart ? "GatheredExtreme" : "Gathered";
     snippets_.need(lanes);
     gathers.push_back({r.input, reducer(r) + "_lanes", reducer(r)});
-    line("{}<{}> {};", extreme ? "GatheredExtreme" : "Gathered", lanes, gathers.back().lanes);
+    line("{}<{}> {};", lanes, spell_reduction(r.op, r.dtype, snippets_), gathers.back().lanes);
   }
   // In these loops an outer value is one number: an element of its tile.
   std::map<ValueId, std::string> outside;

@@ -132,7 +132,7 @@ struct Gathered {
   }
   template <class R, int k>
   [[gnu::always_inline]] void add(R&, const Packet& x, All, Int, Group<k>) {
-    lane[k] = F::join(lane[k], x);
+    lane[k] = F::packets(lane[k], x);
   }
   template <class R>
   [[gnu::always_inline]] void add(R& r, const Packet& x, Int used, Int at, Rest) {
@@ -159,29 +159,9 @@ struct GatheredExtreme : Gathered<F> {
   using Gathered<F>::add;
   template <class R, int k>
   [[gnu::always_inline]] void add(R&, const Packet& x, All, Int, Group<k>) {
-    this->lane[k] = F::join(this->lane[k], x);
+    this->lane[k] = F::packets(this->lane[k], x);
     odd[k] = x == x ? odd[k] : x;
   }
-};
-)src"},
-    {"AddLanes", "Gathered ", R"src(
-struct AddLanes {
-  static Packet join(const Packet& x, const Packet& y) { return x + y; }
-};
-)src"},
-    {"MulLanes", "Gathered ", R"src(
-struct MulLanes {
-  static Packet join(const Packet& x, const Packet& y) { return x * y; }
-};
-)src"},
-    {"MaxLanes", "GatheredExtreme ", R"src(
-struct MaxLanes {
-  static Packet join(const Packet& x, const Packet& y) { return x > y ? x : y; }
-};
-)src"},
-    {"MinLanes", "GatheredExtreme ", R"src(
-struct MinLanes {
-  static Packet join(const Packet& x, const Packet& y) { return x < y ? x : y; }
 };
 )src"},
     {"ColumnReduction", "order at vector_loop ", R"src(

@@ -28,7 +28,7 @@ constexpr std::int64_t kStripBytes[] = {512, 256, 1024};
 // The most sums that an item holds for all reductions together, in vectors. Registers are few.
 constexpr std::int64_t kMostSums = 16;
 // With at most this many instructions, whole strips are unrolled vector by vector, which keeps their sums in registers.
-// PoCL's compiler does not unroll such loops itself.
+// Not every compiler of kernels unrolls such loops itself.
 constexpr std::size_t kMostWrittenOut = 24;
 
 class ColumnRenderer : private Statements {

@@ -16,7 +16,7 @@ std::string Helpers::element(DType memory, const std::string& pointer, const std
 
 std::string Helpers::whole(DType memory, int width, const std::string& pointer, const std::string& at) {
   const std::string loaded = dialect_.load_vector(width, fmt::format("{} + {}", pointer, at));
-  // Do not use vload_halfn: PoCL compiles it as if the address were aligned to the vector.
+  // Compilers may take a vector of halves to be aligned, so its bits are loaded.
   if (memory == DType::float16) return fmt::format("{}_widened({})", narrow_half(memory, width), loaded);
   if (memory == DType::bfloat16)
     return dialect_.bits_as(DType::float32, width, dialect_.converted(DType::uint32, width, loaded) + " << 16");

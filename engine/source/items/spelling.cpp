@@ -214,30 +214,6 @@ std::string Helpers::keep_lanes(Op op, DType dtype, int width, const std::string
 
 std::string Helpers::spell_float(const Instr& in, int width, const std::vector<std::string>& x) {
   const std::string type = value_type(in.from, width);
-  const auto call = [&](std::string_view function) {
-    std::string arguments;
-    for (const std::string& operand : x) arguments += (arguments.empty() ? "" : ", ") + operand;
-    return fmt::format("{}({})", function, arguments);
-  };
-  // PoCL's functions of float32 vectors are wrong for subnormal lanes beside an infinite one, so lanes are computed one
-  // by one.
-  const auto periodic = [&](const char* function) {
-    if (width == 1) return call(function);
-    const std::string lanes =
-        lanewise(fmt::format("{}_of", function), in.from, in.from, width, 1, fmt::format("{}(x)", function));
-    const std::string name = fmt::format("{}_{}x{}", function, short_type(in.from), width);
-    add(name, fmt::format(
-                  "{4}{0} {1}({0} x) {{\n  if (any(!(fabs(x) <= ({0})(10000)))) return {2}(x);\n  return {3}(x);\n}}\n",
-                  type, name, lanes, function, dialect_.function_prefix()));
-    return fmt::format("{}({})", name, x[0]);
-  };
-  // The device's function, except where `where` holds, which gives `value`; both are expressions of x.
-  const auto except = [&](const char* function, const std::string& where, const std::string& value) {
-    const std::string name = fmt::format("{}_{}x{}", function, short_type(in.from), width);
-    add(name, fmt::format("{0}{1} {2}({1} x) {{ return {3}; }}\n", dialect_.function_prefix(), type, name,
-                          choose(where, width, value, fmt::format("{}(x)", function))));
-    return fmt::format("{}({})", name, x[0]);
-  };
   const auto between = [&](const char* sign) { return fmt::format("({} {} {})", x[0], sign, x[1]); };
   const std::string scalar = value_type(in.from);
   switch (in.op) {
@@ -247,21 +223,10 @@ std::string Helpers::spell_float(const Instr& in, int width, const std::vector<s
       return lanewise("sign", in.from, in.from, width, 1,
                       fmt::format("x != x ? x : ({0})(x > 0) - ({0})(x < 0)", scalar)) +
              "(" + x[0] + ")";
+    case Op::AbsAdd:
+      return fmt::format("(fabs({}) + fabs({}))", x[0], x[1]);
     case Op::Rsqrt:
       return fmt::format("(({})(1) / sqrt({}))", type, x[0]);
-    case Op::Sin:
-      return periodic("sin");
-    case Op::Cos:
-      return periodic("cos");
-    case Op::Tan:
-      return periodic("tan");
-    case Op::Tanh:
-      // PoCL 3.1 gives the number before 1 for all large float32.
-      if (in.from == DType::float64) return call("tanh");
-      return except("tanh", fmt::format("fabs(x) > ({})(9.011f)", type), fmt::format("copysign(({})(1), x)", type));
-    case Op::Log1p:
-      // PoCL 3.1 gives 0 for the subnormal number before 0.
-      return except("log1p", fmt::format("fabs(x) < ({})(1e-30f)", type), "x");
     case Op::IsNan:
       return truth(fmt::format("{0} != {0}", x[0]), in.from, width);
     case Op::IsInf:
@@ -289,9 +254,6 @@ std::string Helpers::spell_float(const Instr& in, int width, const std::vector<s
                          x[0], x[1]);
     case Op::TruncDiv:
       return "trunc" + between("/");
-    case Op::Fmod:
-      // PoCL's fmod of float64 vectors is wrong beside lanes of 0/0, so lanes are computed one by one.
-      return fmt::format("{}({}, {})", lanewise("rest", in.from, in.from, width, 2, "fmod(x, y)"), x[0], x[1]);
     case Op::Remainder: {
       const std::string rest = fmt::format("fmod_{}", short_type(in.from));
       add(rest, fmt::format("// The sign of y.\n{2}{0} {1}({0} x, {0} y) {{\n  const {0} rest = fmod(x, y);\n"
@@ -299,18 +261,29 @@ std::string Helpers::spell_float(const Instr& in, int width, const std::vector<s
                             scalar, rest, dialect_.function_prefix()));
       return fmt::format("{}({}, {})", lanewise("remainder", in.from, in.from, width, 2, rest + "(x, y)"), x[0], x[1]);
     }
-    case Op::Pow:
-      // PoCL 3.1 gives infinities in some lanes of float64 vectors (for example 0.141471 to the power 2.45513).
-      if (in.from == DType::float64)
-        return fmt::format("{}({}, {})", lanewise("power", in.from, in.from, width, 2, "pow(x, y)"), x[0], x[1]);
-      return call("pow");
     default:
       break;
   }
   const std::string_view function = graph::row(in.op).c_function;
   if (function.empty())
     throw InternalError("render", fmt::format("{} has no {} spelling for floats", graph::name(in.op), dialect_.name()));
-  return call(function);
+  const FunctionFault fault = dialect_.fault(in.op, in.from, type);
+  const auto called = [&](const std::string& name) { return fmt::format("{}({})", name, fmt::join(x, ", ")); };
+  const auto by_lanes = [&] {
+    const int arity = static_cast<int>(x.size());
+    return lanewise(fmt::format("{}_of", function), in.from, in.from, width, arity,
+                    fmt::format("{}({})", function, arity > 1 ? "x, y" : "x"));
+  };
+  if (fault.in_vectors) return called(by_lanes());
+  std::string body;
+  if (width > 1 && !fault.vectors_where.empty())
+    body = fmt::format("  if (any({})) return {}(x);\n  return {}(x);\n", fault.vectors_where, by_lanes(), function);
+  if (!fault.where.empty())
+    body = fmt::format("  return {};\n", choose(fault.where, width, fault.value, fmt::format("{}(x)", function)));
+  if (body.empty()) return called(std::string(function));
+  const std::string name = fmt::format("{}_{}x{}", function, short_type(in.from), width);
+  add(name, fmt::format("{0}{1} {2}({1} x) {{\n{3}}}\n", dialect_.function_prefix(), type, name, body));
+  return called(name);
 }
 
 std::string Helpers::spell_integer(const Instr& in, int width, const std::vector<std::string>& x) {

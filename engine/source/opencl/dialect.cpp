@@ -124,6 +124,29 @@ class OpenClDialect final : public ItemDialect {
   }
   std::string infinity(DType dtype) const override { return dtype == DType::float64 ? "(double)INFINITY" : "INFINITY"; }
 
+  // What PoCL 3.1 gets wrong.
+  FunctionFault fault(graph::Op op, DType dtype, const std::string& type) const override {
+    using graph::Op;
+    switch (op) {
+      case Op::Sin:  // float32: subnormal lanes beside an infinite one
+      case Op::Cos:
+      case Op::Tan:
+        return {.vectors_where = fmt::format("!(fabs(x) <= ({})(10000))", type)};
+      case Op::Tanh:  // gives the number before 1 for all large ones
+        if (dtype == DType::float64) return {};
+        return {.where = fmt::format("fabs(x) > ({})(9.011f)", type),
+                .value = fmt::format("copysign(({})(1), x)", type)};
+      case Op::Log1p:  // gives 0 for the subnormal number before 0
+        return {.where = fmt::format("fabs(x) < ({})(1e-30f)", type), .value = "x"};
+      case Op::Fmod:  // float64: lanes beside 0/0
+        return {.in_vectors = true};
+      case Op::Pow:  // infinities in some lanes (for example 0.141471 to the power 2.45513)
+        return {.in_vectors = dtype == DType::float64};
+      default:
+        return {};
+    }
+  }
+
   std::string load_half(const std::string& pointer, const std::string& at) const override {
     return fmt::format("vload_half({}, (const __global half*){})", at, pointer);
   }

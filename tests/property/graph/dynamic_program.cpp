@@ -67,13 +67,18 @@ Tensor moved(const Tensor& x, std::uint32_t which, std::uint32_t dice, std::uint
   const SymInt n = x.shape()[axis];
   std::vector<Slice> slices(axis + 1);
   Ranges around(x.rank(), Range{0, 0});
-  switch (which % 15) {
+  switch (which % 16) {
     case 12:
       return roll(x, static_cast<std::int64_t>(more % 5) - 2, static_cast<std::int64_t>(axis));
     case 13:  // windows of a padded axis
       around[axis] = {1, more % 2 + 1};
       return sum(unfold(pad(x, around), static_cast<std::int64_t>(axis), 3, 1) * Tensor::of<float>({0.25, 0.5, 0.25}),
                  -1);
+    case 15: {
+      Ints steps(x.rank(), 1);
+      steps[axis] = 1 + more % 3;
+      return every(x, steps);
+    }
     case 14:
       return cumsum(x, static_cast<std::int64_t>(axis)) / 4;
     case 0:

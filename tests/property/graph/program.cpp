@@ -166,17 +166,13 @@ void Builder::convert(Dice& dice) {
 
 void Builder::reduced(Dice& dice) {
   using F = Tensor (*)(const Operand&, const Axes&, KeepDim);
-  static constexpr std::pair<const char*, F> kOps[] = {{"sum", &oriel::sum},
-                                                       {"max", &oriel::max},
-                                                       {"min", &oriel::min},
-                                                       {"prod", &oriel::prod},
-                                                       {"any", &oriel::any},
-                                                       {"all", &oriel::all},
-                                                       {"mean", &oriel::mean},
-                                                       {"argmax", &oriel::argmax},
-                                                       {"argmin", &oriel::argmin},
-                                                       {"logsumexp", &oriel::logsumexp},
-                                                       {"count_nonzero", &oriel::count_nonzero}};
+  static constexpr std::pair<const char*, F> kOps[] = {
+      {"sum", &oriel::sum},       {"max", &oriel::max},
+      {"min", &oriel::min},       {"prod", &oriel::prod},
+      {"any", &oriel::any},       {"all", &oriel::all},
+      {"mean", &oriel::mean},     {"argmax", &oriel::argmax},
+      {"argmin", &oriel::argmin}, {"logsumexp", &oriel::logsumexp},
+      {"asum", &oriel::asum},     {"count_nonzero", &oriel::count_nonzero}};
   const std::size_t x = pick(dice);
   const auto& [text, op] = kOps[dice.roll(std::size(kOps))];
   const auto [axes, axes_text] = some_axes(dice, at(x).rank());

@@ -74,6 +74,11 @@ void Builder::padded(Dice& dice) {
 
 void Builder::cut(Dice& dice) {
   const std::size_t x = pick(dice);
+  if (dice.roll(3) == 2) {
+    Ints steps(at(x).rank());
+    for (SymInt& step : steps) step = 1 + dice.roll(3);
+    return add(every(at(x), steps), fmt::format("every({}, {})", v(x), braces(steps)));
+  }
   Ranges ranges(at(x).rank());
   for (std::size_t d = 0; d < ranges.size(); ++d) {
     const std::int64_t n = at(x).shape()[d].value();

@@ -25,7 +25,7 @@ namespace {
 
 using namespace oriel;
 using oriel::fuzz::Movement;
-using oriel::fuzz::MovementKind;
+using oriel::graph::Takes;
 using oriel::test::Tape;
 using oriel::test::Values;
 
@@ -92,31 +92,33 @@ class Maker {
 
   Movement next(const Shape& shape) {
     Movement m;
-    m.kind = static_cast<MovementKind>(tape_.next(fuzz::kMovementKinds));
+    m.kind = fuzz::kMovements[std::size_t(tape_.next(fuzz::kMovementKinds))];
     const auto rank = static_cast<std::int64_t>(shape.size());
-    switch (m.kind) {
-      case MovementKind::Permute:
+    switch (graph::row(m.kind).takes) {
+      case Takes::Order:
         for (std::int64_t d = 0; d < rank; ++d) m.ints.push_back(d);
         for (std::int64_t d = rank - 1; d > 0; --d)
           std::swap(m.ints[std::size_t(d)], m.ints[std::size_t(tape_.next(d + 1))]);
         break;
-      case MovementKind::Flip:
+      case Takes::Axes:
         for (std::int64_t d = 0; d < rank; ++d) {
           if (tape_.next(2) == 0) m.ints.push_back(d);
         }
         break;
-      case MovementKind::Pad:
+      case Takes::Pads:
         for (std::int64_t d = 0; d < rank; ++d) m.ranges.push_back({amount(), amount()});
         break;
-      case MovementKind::Shrink:
+      case Takes::Slices:
         for (const SymInt size : shape) m.ranges.push_back({amount(), size - amount()});
         break;
-      case MovementKind::Expand:
+      case Takes::Extents:
         for (const SymInt size : shape) m.ints.push_back(identical(size, 1) ? extent() : size);
         break;
-      case MovementKind::Reshape:
-        m.ints = target(shape);
+      case Takes::Numbers:
+        for (std::size_t d = 0; d < shape.size(); ++d) m.ints.push_back(1 + tape_.next(3));
         break;
+      default:
+        m.ints = target(shape);
     }
     return m;
   }

@@ -374,3 +374,13 @@ TEST_CASE("the root of a size is an operand") {
         f, [](Tensor q, Tensor k) { return matmul(q, k.transpose()) / sqrt(q.size(1)); }, 1, numbers({3, d}),
         numbers({5, d}));
 }
+
+TEST_CASE("every n-th element of a symbolic axis") {
+  const auto halved = [](Tensor x) { return every(x, {2}) * 2; };
+  const auto f = function(halved, with(Dynamic::yes));
+  for (const std::int64_t n : {5, 6, 9, 10}) same(f, halved, 1, numbers({n}));
+  // Views of this kind are arguments too: their steps are guarded, their sizes are not.
+  const auto g = function(twice, with(Dynamic::yes));
+  for (const std::int64_t n : {5, 6, 11}) same(g, twice, 1, every(numbers({n}), {2}));
+  same(g, twice, 2, every(numbers({9}), {3}));
+}

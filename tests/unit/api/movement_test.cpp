@@ -198,3 +198,30 @@ TEST_CASE("diagonal and unfold") {
                        "unfold: size 4 and step 1 on axis 0 of (3, 4); give a size in [1, 3] and a step >= 1",
                        ShapeError);
 }
+
+TEST_CASE("every n-th element") {
+  const Tensor a = iota({5, 4});
+  CHECK(values(every(a, {2, 3})) == V{0, 3, 8, 11, 16, 19});
+  CHECK(every(a, {2, 3}).shape() == Shape{3, 2});
+  CHECK(values(every(a, {7, 1})) == V{0, 1, 2, 3});
+  CHECK(every(zeros({0, 3}), {2, 2}).shape() == Shape{0, 2});
+  CHECK(every(ones({}), {}).item<float>() == 1);
+  // The strides are those of a slice with these steps.
+  const Tensor turned = Tensor::of<float>({1, 2, 3, 4, 5, 6}).reshape({2, 3}).transpose();
+  CHECK(every(turned, {2, 1}).strides() == slice(turned, {{.step = 2}}).strides());
+  CHECK(every(full({6}, 3), {2}).strides() == Ints{2});
+  const std::int64_t largest = std::numeric_limits<std::int64_t>::max();
+  CHECK(every(a, {largest, largest}).shape() == Shape{1, 1});
+  CHECK_THROWS_WITH_AS(every(x, {1}), "every: (2, 3) has 2 axes and 1 steps came; give one an axis", ShapeError);
+  CHECK_THROWS_WITH_AS(every(x, {1, 0}), "every: step 0 on axis 1 of (2, 3); give numbers from 1 on", ShapeError);
+}
+
+TEST_CASE("every n-th element is a view, and is looked through") {
+  Tensor a = arange(6.F).realize();
+  Tensor view = every(a, {2});
+  view.assign(view * 10);
+  CHECK(values(a) == V{0, 1, 20, 3, 40, 5});
+  CHECK(values(take(every(a + 1, {3}), Tensor::of<std::int64_t>({1, 0, 1}), 0)) == V{4, 1, 4});
+  CHECK(values(every(every(iota({12}), {2}), {3})) == V{0, 6});
+  CHECK(values(sum(every(pad(iota({3}), {2, 2}), {2}))) == V{2});
+}

@@ -169,3 +169,26 @@ TEST_CASE("a short sum that one kernel joins with what converts it") {
     CHECK(y.reshape({n}).to_vector<int>() == (-x).to_vector<int>());
   }
 }
+
+TEST_CASE("sums of absolute values") {
+  const Tensor signs = Tensor::of<float>({{-1, 5, -3}, {4, -2, -0.F}});
+  CHECK(asum(signs, 1).to_vector<float>() == Floats{9, 6});
+  CHECK(asum(signs, 0, true).shape() == Shape{1, 3});
+  CHECK(asum(signs).item<float>() == 15);
+  CHECK(asum(zeros({0, 3}), 0).to_vector<float>() == Floats{0, 0, 0});
+  CHECK(std::isnan(asum(Tensor::of<float>({1, NAN})).item<float>()));
+  CHECK(asum(Tensor::of<float>({-INFINITY, 1})).item<float>() == INFINITY);
+  CHECK_THROWS_WITH_AS(asum(iota({3})), "asum: takes floats, not int64; cast it first", DTypeError);
+  // One element is combined with the identity too, wherever it stands and however long the rows are.
+  CHECK(asum(Tensor::of<float>({{-2}, {-0.F}}), 1).to_vector<float>() == Floats{2, 0});
+  CHECK(!std::signbit(asum(Tensor::of<float>({-0.F})).item<float>()));
+  for (const std::int64_t n : {2, 7, 33, 1025, 5000}) {
+    const Tensor falling = -arange(static_cast<float>(n));
+    CHECK(asum(falling).item<float>() == sum(abs(falling)).item<float>());
+    const Tensor rows = stack({falling, -falling, falling}, 0);
+    CHECK(asum(rows, 1).to_vector<float>() == sum(abs(rows), 1).to_vector<float>());
+    CHECK(asum(rows, 0).to_vector<float>() == sum(abs(rows), 0).to_vector<float>());
+    CHECK(asum(rows.to(DType::float16), 0).to_vector<float16_t>() ==
+          sum(abs(rows.to(DType::float16)), 0).to_vector<float16_t>());
+  }
+}

@@ -336,3 +336,14 @@ TEST_CASE("a size of another environment is no number of a call, and is not save
   CHECK(to_string(f(counting({3})).second) == "other + 1");
   has(error_of([&] { f.save(folder / "f"); }), "save: a result is a size of another environment");
 }
+
+TEST_CASE("every n-th element of a view and of a value is saved") {
+  const TemporaryFolder folder;
+  const auto f = oriel::function([](Tensor x) { return every(x * 2, {2}) + every(x, {2}); });
+  const Tensor x = counting({12});
+  const Tensor want = f(every(x, {3}));
+  f.save(folder / "every");
+  const auto g = load_function<Tensor(Tensor)>(folder / "every");
+  CHECK(g(every(x, {3})).to_vector<float>() == want.to_vector<float>());
+  CHECK(g.counts().traces == 0U);
+}

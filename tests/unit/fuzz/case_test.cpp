@@ -58,6 +58,11 @@ TEST_CASE("the forms of one case") {
   CHECK(program_text(tensor) == "2,3 | flip () | reshape 6");
   CHECK(tensor_statements(tensor) ==
         "  oriel::Tensor x = oriel::reshape(oriel::arange(1.F, 7.F), {2,3});\n  x = oriel::reshape(x, {6});\n");
+  tensor.movements = {{MovementKind::Every, {2, 1}, {}}};
+  CHECK(program_text(tensor) == "2,3 | every 2,1");
+  CHECK(tracker_statements(tensor) ==
+        "  auto tracker = oriel::ShapeTracker(oriel::Shape{2,3});\n"
+        "  tracker = tracker.view(oriel::View::make({1,3}, {0,1}, 0, {}));\n");
 }
 
 TEST_CASE("lines that are no case are refused") {
@@ -65,5 +70,5 @@ TEST_CASE("lines that are no case are refused") {
   CHECK(error_of("{}") == R"(fuzz: give either "base_shape" or "start_views")");
   CHECK(error_of(R"({"start_views":[]})") == "fuzz: a stack of no views; give at least one, innermost first");
   CHECK(error_of(R"({"base_shape":[2],"ops":[["turn",[0]]]})") ==
-        "fuzz: unknown movement 'turn'; there are reshape, permute, expand, shrink, pad, flip");
+        "fuzz: unknown movement 'turn'; there are reshape, permute, expand, shrink, pad, flip, every");
 }

@@ -68,7 +68,8 @@ TEST_CASE("exit status 2 if the command line is wrong") {
                                              {"reshape", "--kinds", "raw,kernels"},
                                              {"reshape", "--properties", "soundness"},
                                              {"reshape", "--external", "cat", "--properties", "kernels"},
-                                             {"reshape", "--external", "cat", "--kinds", "kernels"}}) {
+                                             {"reshape", "--external", "cat", "--kinds", "kernels"},
+                                             {"reshape", "--external", "cat", "--kinds", "each"}}) {
     const Outcome outcome = run(arguments);
     CAPTURE(arguments);
     CHECK(outcome.status == 2);
@@ -77,7 +78,7 @@ TEST_CASE("exit status 2 if the command line is wrong") {
   }
   CHECK(run({"reshape", "--kinds", "odd"}).err ==
         "oriel: fuzz: unknown kind 'odd'; there are movement, raw, accident, stack, chain, deep, huge, planted, edge, "
-        "kernels\n");
+        "kernels, each\n");
 }
 
 TEST_CASE("help names the kinds and properties") {

@@ -181,7 +181,7 @@ TEST_CASE("errors of a program exit with 1") {
   CHECK(error_of("2,3 | reshape 99999999999999999999") ==
         "oriel: view: '99999999999999999999' does not fit a signed 64-bit integer in 'reshape 99999999999999999999'\n");
   CHECK(error_of("2,3 | turn 1") ==
-        "oriel: view: unknown movement 'turn'; there are reshape, permute, expand, shrink, pad, flip\n");
+        "oriel: view: unknown movement 'turn'; there are reshape, permute, expand, shrink, pad, flip, every\n");
   CHECK(error_of("2,3 |") == "oriel: view: an empty step; between bars stands a movement, such as flip 0\n");
   CHECK(error_of("2,3 | shrink 0:1,2") ==
         "oriel: view: '2' in 'shrink 0:1,2' is not a pair; write shrink lo:hi,lo:hi\n");
@@ -251,7 +251,7 @@ TEST_CASE("bad lines are answered by an error") {
   CHECK(answer(R"({"base_shape":[2],"ops":[["flip"]]})") ==
         error(R"(view: each entry of ops must be [name, arguments], such as [\"flip\", [0]])"));
   CHECK(answer(R"({"base_shape":[2],"ops":[["turn",[0]]]})") ==
-        error("view: unknown movement 'turn'; there are reshape, permute, expand, shrink, pad, flip"));
+        error("view: unknown movement 'turn'; there are reshape, permute, expand, shrink, pad, flip, every"));
   CHECK(answer(R"({"base_shape":[2],"ops":[["pad",[1,1]]]})") ==
         error("view: each entry of pad must be a pair of integers"));
   CHECK(answer(R"({"base_shape":[2],"ops":[["flip",[true]]]})") ==

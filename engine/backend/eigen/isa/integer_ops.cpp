@@ -7,8 +7,8 @@ namespace {
 
 template <DType kDType, class T>
 void add_integers(Table& t) {
-#define ORIEL_ELEMENTWISE(op) add_element<Op::op, kDType, T, op>(t);
-  ORIEL_OPS(ORIEL_ELEMENTWISE_OPS)
+#define ORIEL_ELEMENTWISE(op, ...) add_element<Op::op, kDType, T, op>(t);
+  ORIEL_ELEMENTWISE_OPS(ORIEL_ELEMENTWISE)
 #undef ORIEL_ELEMENTWISE
 }
 

@@ -6,8 +6,8 @@ namespace {
 
 template <class T>
 void add_functions(Table& t) {
-#define ORIEL_ELEMENTWISE(op) add_element<Op::op, dtype_of<T>, T, op, true>(t);
-  ORIEL_OPS(ORIEL_ELEMENTWISE_OPS)
+#define ORIEL_ELEMENTWISE(op, ...) add_element<Op::op, dtype_of<T>, T, op, true>(t);
+  ORIEL_ELEMENTWISE_OPS(ORIEL_ELEMENTWISE)
 #undef ORIEL_ELEMENTWISE
 }
 

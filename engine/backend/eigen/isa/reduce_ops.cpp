@@ -50,7 +50,7 @@ constexpr std::int64_t kRowsOfLane = 4;
 template <class T, class F>
 void accumulate_four(T* a, std::int64_t width, const T* row, std::int64_t apart) {
   std::int64_t j = 0;
-  if constexpr (std::is_floating_point_v<T>) {
+  if constexpr (kInPackets<T, F>) {
     using Lanes = PacketLanes<T, F>;
     using P = typename Lanes::P;
     namespace in = Eigen::internal;
@@ -147,8 +147,8 @@ void add_reduction(Table& t) {
 
 template <DType kDType, class T>
 void add_all(Table& t) {
-#define ORIEL_REDUCTION(op) add_reduction<Op::op, kDType, T>(t);
-  ORIEL_OPS(ORIEL_REDUCTIONS)
+#define ORIEL_REDUCTION(op, ...) add_reduction<Op::op, kDType, T>(t);
+  ORIEL_REDUCTIONS(ORIEL_REDUCTION)
 #undef ORIEL_REDUCTION
 }
 

@@ -9,6 +9,7 @@
 #include "graph/fold.hpp"
 #include "graph/walk.hpp"
 #include "oriel/error.hpp"
+#include "schedule/factored_sums.hpp"
 #include "view/index_maps.hpp"
 #include "view/questions.hpp"
 
@@ -282,6 +283,7 @@ constexpr Rule kRules[] = {
     {"pad(nothing) -> x", Op::Pad, same_shape},
     {"16 movements -> views", Op::Pad, long_chain},
     {"16 movements -> views", Op::RawView, long_chain},
+    {kFactoredSum, Op::Sum, factor_sum},
     {"copy(copy) -> copy", Op::Copy, copy_copy},
     {"copy(movement) -> movement(copy)", Op::Copy, copy_movement},
 };

@@ -2,6 +2,7 @@
 #include <fmt/format.h>
 
 #include <algorithm>
+#include <limits>
 #include <map>
 #include <string>
 
@@ -9,6 +10,7 @@
 #include "oriel/error.hpp"
 #include "oriel/movement.hpp"
 #include "oriel/products.hpp"
+#include "schedule/contraction_order.hpp"
 #include "sym/decide.hpp"
 
 namespace oriel {
@@ -78,6 +80,8 @@ using api::Access;
 using api::Call;
 using api::Labelled;
 using api::Value;
+using schedule::ContractionOrder;
+using schedule::LabelExtents;
 
 namespace {
 
@@ -208,20 +212,25 @@ Labelled without_repeats(const Call& call, const Tensor& tensor, std::vector<int
   return {Value(call, Access::node(x)), std::move(labels)};
 }
 
-std::int64_t extent_of(SymInt n) { return sym::hint(n).value_or(64); }
-
-/// Multiplications of a pair: the product of the extents of all its labels.
-double cost_of(const Labelled& a, const Labelled& b) {
-  double cost = 1;
-  const auto extent = [](const Labelled& x, int label) {
-    const auto at = std::find(x.labels.begin(), x.labels.end(), label);
-    return at == x.labels.end() ? std::int64_t{1}
-                                : extent_of(x.value.shape()[static_cast<std::size_t>(at - x.labels.begin())]);
-  };
-  for (const int label : a.labels) cost *= static_cast<double>(std::max(extent(a, label), extent(b, label)));
-  for (const int label : b.labels)
-    if (!api::holds(a.labels, label)) cost *= static_cast<double>(extent(b, label));
-  return cost;
+/// The order of the pairs, by cost. Sizes without a hint count as 64.
+std::vector<ContractionOrder::Step> order_of(const std::vector<Labelled>& operands, const std::vector<int>& result) {
+  std::vector<int> all;
+  for (const Labelled& x : operands)
+    for (const int label : x.labels)
+      if (!api::holds(all, label)) all.push_back(label);
+  std::vector<LabelExtents> extents;
+  for (const Labelled& x : operands) {
+    LabelExtents& of = extents.emplace_back(all.size(), 0);
+    for (std::size_t d = 0; d < x.labels.size(); ++d) {
+      const auto label = static_cast<std::size_t>(std::find(all.begin(), all.end(), x.labels[d]) - all.begin());
+      of[label] = static_cast<double>(sym::hint(x.value.shape()[d]).value_or(64));
+    }
+  }
+  std::vector<bool> kept;
+  for (const int label : all) kept.push_back(api::holds(result, label));
+  return schedule::contraction_order(std::move(extents), kept, operands[0].value.dtype(),
+                                     std::numeric_limits<double>::infinity())
+      .steps;
 }
 
 void check_extents(const std::vector<Labelled>& operands, const EquationParser& parser) {
@@ -257,18 +266,7 @@ Tensor einsum(std::string_view equation, std::span<const Tensor> operands, Site 
     rest.push_back(std::move(x));
   }
   check_extents(rest, parser);
-  while (rest.size() > 1) {
-    std::size_t first = 0, second = 1;
-    double least = -1;
-    for (std::size_t a = 0; a < rest.size(); ++a) {
-      for (std::size_t b = a + 1; b < rest.size(); ++b) {
-        const double cost = cost_of(rest[a], rest[b]);
-        if (least >= 0 && cost >= least) continue;
-        least = cost;
-        first = a;
-        second = b;
-      }
-    }
+  for (const auto [first, second] : order_of(rest, parsed.result)) {
     // What the result or another operand still needs is kept.
     std::vector<int> kept;
     const bool last = rest.size() == 2;

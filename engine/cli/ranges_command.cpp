@@ -10,7 +10,6 @@
 
 #include "cli/command.hpp"
 #include "cli/ranges_lines.hpp"
-#include "cli/ranges_open.hpp"
 #include "cli/text_file.hpp"
 #include "lang/report.hpp"
 #include "oriel/error.hpp"
@@ -33,9 +32,8 @@ from a tensor that may be out of range (unchecked_gather).
   oriel ranges -e 'def conv(float(N) X, float(K) W) -> (Y) { Y(i) +=! X(i + k) * W(k) }' X=10 W=3
   oriel ranges tests/examples/tc/matmul.tc A=3,4 B=4,5
 
-Sizes may stay open: leave out a shape, or write a name or ? for a size. Open sizes are at least 1. Ranges are then formulas,
-and the conditions that depend on the sizes are listed ("requires"): inference accepts exactly the sizes that satisfy them,
-unless a condition is marked as sufficient, or a where clause is empty.
+Sizes may be symbols: leave out a shape, or write a name or ? for a size. Symbols are at least 1. Ranges are then
+formulas, and the conditions that depend on the sizes are listed ("requires"): inference accepts exactly the sizes that satisfy them, unless a condition is marked as sufficient, or a where clause is empty.
 
   oriel ranges -e 'def f(float(I) B) -> (A) { A(i) = B(2*i) }'           0 <= i < (I + 1) // 2
   oriel ranges tests/examples/tc/matmul.tc A=n,4 B=?,n
@@ -45,7 +43,7 @@ With --jsonl, each line of standard input is a JSON object:
 The answers come in order: {"ranges_by_stmt":[{"i":[0,8],"k":[0,3]}],"outputs":{"Y":[8]},"origin":{},"preconditions":[..],
 "warnings":[..],"views":[..],"warning_details":[..]}, or {"error":KIND,"message":".."}. The
 details of a warning are its kind, statement, tensor, line, column, length and message. With "open":true, inputs may be left
-out; a size may be a name or null: {"def":"..","inputs":{"X":["n",null]},"open":true}. Then "sizes" holds the open sizes,
+out; a size may be a name or null: {"def":"..","inputs":{"X":["n",null]},"open":true}. Then "sizes" holds the symbols,
 {"n":{"lo":1}}; ranges, outputs and origins are numbers or formulas (Python's operators); each of the preconditions has
 "statement" and "status": "required", with "condition", "reason", "exact" (false: sufficient, perhaps not necessary) and,
 if an access asks for it, "access", "tensor" and "dim"; "guarded" and "data_dependent" as above. There are no views and no
@@ -54,11 +52,11 @@ listed result is an error (temporary_not_listed), as in other implementations of
 given.
 )usage";
 
-std::optional<std::vector<lang::OpenSize>> read_shape(std::string_view text) {
-  std::vector<lang::OpenSize> shape;
+std::optional<std::vector<lang::ArgumentSize>> read_shape(std::string_view text) {
+  std::vector<lang::ArgumentSize> shape;
   while (!text.empty()) {
     const std::string_view part = text.substr(0, text.find(','));
-    const std::optional<lang::OpenSize> size = read_open_size(part);
+    const std::optional<lang::ArgumentSize> size = read_size(part);
     if (!size) return {};
     shape.push_back(*size);
     if (part.size() + 1 == text.size()) return {};  // nothing after the last comma
@@ -71,7 +69,7 @@ struct RangesRequest {
   std::optional<std::string> file;
   std::optional<std::string> text;
   std::string definition;
-  std::map<std::string, std::vector<lang::OpenSize>, std::less<>> shapes;
+  std::map<std::string, std::vector<lang::ArgumentSize>, std::less<>> shapes;
   bool lines = false;
   bool temporaries = false;
   ComprehensionOptions options;
@@ -113,23 +111,15 @@ std::string answer(const RangesRequest& request) {
   const lang::ProgramPtr program =
       lang::select(lang::check(text, request.file ? *request.file : "-e"), request.definition);
   std::vector<std::string> names;
-  std::vector<lang::OpenShape> given;
-  std::vector<std::optional<Shape>> shapes;
-  bool open = false;
+  std::vector<lang::ArgumentShape> shapes;
   for (const lang::Parameter& parameter : program->definition.parameters) {
     names.emplace_back(parameter.name);
     const auto found = request.shapes.find(parameter.name);
-    lang::OpenShape& shape = given.emplace_back();
+    lang::ArgumentShape& shape = shapes.emplace_back();
     if (found != request.shapes.end()) {
       shape = found->second;
     } else if (parameter.dims.empty()) {
       shape.emplace();
-    }
-    open = open || !shape;
-    Shape& numbers = shapes.emplace_back(std::in_place).value();
-    for (const lang::OpenSize& size : shape.value_or(std::vector<lang::OpenSize>())) {
-      open = open || size.value < 0;
-      numbers.push_back(size.value);
     }
   }
   for (const auto& [name, shape] : request.shapes) {
@@ -138,14 +128,9 @@ std::string answer(const RangesRequest& request) {
                                                 program->definition.name, fmt::join(names, ", ")));
     }
   }
-  if (open) {
-    const lang::OpenInference inference = lang::infer_open(*program, given);
-    check_open_options(*program, inference, request.options);
-    return open_ranges_text(*program, inference);
-  }
-  const lang::Inference inference = lang::infer(*program, shapes);
+  const lang::Inference inference = lang::infer_symbolic(*program, shapes);
   lang::check_options(*program, inference, request.options);
-  return lang::report(*program, inference).str();
+  return inference.symbolic() ? lang::ranges_table(*program, inference) : lang::report(*program, inference).table;
 }
 
 }  // namespace

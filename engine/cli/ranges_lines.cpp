@@ -1,6 +1,7 @@
 #include "cli/ranges_lines.hpp"
 
 #include <algorithm>
+#include <charconv>
 #include <new>
 #include <optional>
 #include <string>
@@ -8,14 +9,27 @@
 #include <vector>
 
 #include "cli/json.hpp"
-#include "cli/ranges_open.hpp"
 #include "fuzz/case_json.hpp"
 #include "lang/report.hpp"
+#include "sym/build.hpp"
+#include "sym/parse.hpp"
+#include "sym/print.hpp"
 
 namespace oriel::cli {
-namespace {
 
-using Report = ComprehensionRanges;
+std::optional<lang::ArgumentSize> read_size(std::string_view text) {
+  lang::ArgumentSize out;
+  if (text == "?") return out;
+  if (sym::is_symbol_name(text)) {
+    out.name = text;
+    return out;
+  }
+  const auto [end, error] = std::from_chars(text.data(), text.data() + text.size(), out.value);
+  if (error != std::errc{} || end != text.data() + text.size() || out.value < 0) return {};
+  return out;
+}
+
+namespace {
 
 std::vector<std::optional<Shape>> read_shapes(const lang::Program& program, const Json& request) {
   const auto member = [&](const char* name) -> const Json* {
@@ -44,28 +58,29 @@ std::vector<std::optional<Shape>> read_shapes(const lang::Program& program, cons
   return shapes;
 }
 
-// The shapes of a request with open sizes; nullopt if all sizes must be numbers. Sizes are open by "open": true, which
-// leaves out arguments, or by a name or null among a shape's sizes.
-std::optional<std::vector<lang::OpenShape>> read_open_shapes(const lang::Program& program, const Json& request) {
+// The shapes of a request with symbolic sizes; nullopt if all sizes must be numbers. Sizes are symbols by "open": true,
+// which leaves out arguments, or by a name or null among a shape's sizes.
+std::optional<std::vector<lang::ArgumentShape>> read_symbolic_shapes(const lang::Program& program,
+                                                                     const Json& request) {
   const auto found = request.find("open");
   if (found != request.end() && !found->is_boolean()) throw ParseError("ranges", R"("open" must be true or false)");
   bool open = found != request.end() && found->get<bool>();
   const auto given = request.find("inputs");
   const Json inputs = given == request.end() || given->is_null() ? Json::object() : *given;
   if (!inputs.is_object()) throw ParseError("ranges", R"("inputs" must be an object)");
-  std::vector<lang::OpenShape> shapes;
+  std::vector<lang::ArgumentShape> shapes;
   for (const lang::Parameter& parameter : program.definition.parameters) {
     const auto input = inputs.find(std::string(parameter.name));
     if (input == inputs.end()) {
       shapes.emplace_back();
       continue;
     }
-    std::vector<lang::OpenSize>& shape = shapes.emplace_back(std::in_place).value();
+    std::vector<lang::ArgumentSize>& shape = shapes.emplace_back(std::in_place).value();
     if (!input->is_array()) throw ParseError("ranges", fmt::format("{} must be a list of sizes", parameter.name));
     for (const Json& size : *input) {
       open = open || size.is_null() || size.is_string();
       const std::string text = size.is_null() ? "?" : size.is_string() ? size.get<std::string>() : size.dump();
-      const std::optional<lang::OpenSize> one = read_open_size(text);
+      const std::optional<lang::ArgumentSize> one = read_size(text);
       if (!one && !open) return {};  // read_shapes() says what is wrong
       if (!one) {
         throw ParseError("ranges", fmt::format("'{}' in the shape of {} is neither a number >= 0 nor a name nor null",
@@ -84,36 +99,29 @@ Json ints(const Ints& values) {
   return out;
 }
 
-Json answer_object_of(const Report& report) {
-  Json out;
-  Json statements = Json::array();
-  for (const Report::Statement& statement : report.statements) {
-    Json ranges = Json::object();
-    for (const Report::Variable& variable : statement.variables) ranges[variable.name] = {variable.lo, variable.hi};
-    statements.push_back(std::move(ranges));
+// A number where it is constant, else a text.
+Json formula(sym::Expr e) { return e->is_constant() ? Json(e->value) : Json(sym::to_string(e)); }
+
+Json required(const lang::Program& program, const lang::Inference& inference,
+              const lang::SizePrecondition& precondition) {
+  const std::size_t s = precondition.statement;
+  Json one{{"statement", s},
+           {"condition", sym::to_string(precondition.condition)},
+           {"status", "required"},
+           {"reason", precondition.reason},
+           {"exact", precondition.exact}};
+  if (precondition.index >= 0) {
+    const lang::Condition& condition = inference.statements[s].conditions[static_cast<std::size_t>(precondition.index)];
+    one["access"] = lang::access_text(program, program.statements[s], condition.access);
+    one["tensor"] = lang::operand(program, program.statements[s], condition.access);
+    one["dim"] = condition.dimension;
   }
-  out["ranges_by_stmt"] = std::move(statements);
-  Json outputs = Json::object();
-  Json origin = Json::object();
-  for (const Report::Output& output : report.outputs) {
-    outputs[output.name] = ints(output.shape);
-    if (std::any_of(output.origin.begin(), output.origin.end(), [](std::int64_t lo) { return lo != 0; })) {
-      origin[output.name] = output.origin;
-    }
-  }
-  out["outputs"] = std::move(outputs);
-  out["origin"] = std::move(origin);
-  Json preconditions = Json::array();
-  for (const Report::Precondition& precondition : report.preconditions) {
-    Json one{{"tensor", precondition.tensor}, {"dim", precondition.dimension}, {"status", precondition.status}};
-    if (std::find(preconditions.begin(), preconditions.end(), one) == preconditions.end()) {
-      preconditions.push_back(std::move(one));
-    }
-  }
-  out["preconditions"] = std::move(preconditions);
-  out["warnings"] = report.warnings;
+  return one;
+}
+
+Json with_views(Json out, const ComprehensionRanges& report) {
   Json views = Json::array();
-  for (const Report::AccessView& view : report.views) {
+  for (const ComprehensionRanges::AccessView& view : report.views) {
     views.push_back({{"statement", view.statement},
                      {"access", view.access},
                      {"operand", view.operand},
@@ -136,6 +144,57 @@ Json answer_object_of(const Report& report) {
   return out;
 }
 
+// `symbolic`: the form for sizes of which some may be symbols.
+Json answer_object(const lang::Program& program, const lang::Inference& inference, bool symbolic) {
+  Json statements = Json::array();
+  Json preconditions = Json::array();
+  for (std::size_t s = 0; s < program.statements.size(); ++s) {
+    const lang::CheckedStatement& statement = program.statements[s];
+    const lang::StatementRanges& found = inference.statements[s];
+    Json ranges = Json::object();
+    for (std::size_t v = 0; v < statement.variables.size(); ++v)
+      ranges[std::string(statement.variables[v].name)] = {formula(found.ranges[v].lo), formula(found.ranges[v].end)};
+    statements.push_back(std::move(ranges));
+    for (const lang::SizePrecondition& precondition : inference.preconditions)
+      if (precondition.statement == s) preconditions.push_back(required(program, inference, precondition));
+    for (const lang::Condition& condition : found.conditions) {
+      if (!lang::is_reported(condition)) continue;
+      Json one{{"tensor", lang::operand(program, statement, condition.access)},
+               {"dim", condition.dimension},
+               {"status", lang::name(condition.status)}};
+      if (symbolic) {
+        one["statement"] = s;
+        one["access"] = lang::access_text(program, statement, condition.access);
+      } else if (std::find(preconditions.begin(), preconditions.end(), one) != preconditions.end()) {
+        continue;
+      }
+      preconditions.push_back(std::move(one));
+    }
+  }
+  Json outputs = Json::object();
+  Json origins = Json::object();
+  for (const std::int32_t id : program.results) {
+    const std::string name(program.tensors[static_cast<std::size_t>(id)].name);
+    Json shape = Json::array();
+    Json origin = Json::array();
+    for (const lang::IndexRange range : inference.boxes[static_cast<std::size_t>(id)]) {
+      shape.push_back(formula(sym::sub(range.end, range.lo)));
+      origin.push_back(formula(range.lo));
+    }
+    if (std::ranges::any_of(origin, [](const Json& lo) { return lo != 0; })) origins[name] = std::move(origin);
+    outputs[name] = std::move(shape);
+  }
+  Json out{{"ranges_by_stmt", std::move(statements)},
+           {"outputs", std::move(outputs)},
+           {"origin", std::move(origins)},
+           {"preconditions", std::move(preconditions)},
+           {"warnings", program.warnings}};
+  if (!symbolic) return with_views(std::move(out), lang::report(program, inference));
+  Json& sizes = out["sizes"] = Json::object();
+  for (const sym::Expr symbol : inference.symbols) sizes[std::string(symbol->name)] = {{"lo", symbol->bounds.lo}};
+  return out;
+}
+
 }  // namespace
 
 std::string answer_ranges(std::string_view line, const ComprehensionOptions& options) {
@@ -151,15 +210,11 @@ std::string answer_ranges(std::string_view line, const ComprehensionOptions& opt
     if (def == request.end() || !def->is_string()) throw ParseError("ranges", R"("def" must be given, as a string)");
     const lang::ProgramPtr program = lang::select(lang::check(def->get_ref<const std::string&>()), {});
     lang::check_options(*program, options);
-    const auto dumped = [](const Json& answer) { return answer.dump(-1, ' ', false, Json::error_handler_t::replace); };
-    if (const std::optional<std::vector<lang::OpenShape>> open = read_open_shapes(*program, request)) {
-      const lang::OpenInference inference = lang::infer_open(*program, *open);
-      check_open_options(*program, inference, options);
-      return dumped(open_ranges_object(*program, inference));
-    }
-    const lang::Inference inference = lang::infer(*program, read_shapes(*program, request));
+    const std::optional<std::vector<lang::ArgumentShape>> shapes = read_symbolic_shapes(*program, request);
+    const lang::Inference inference =
+        shapes ? lang::infer_symbolic(*program, *shapes) : lang::infer(*program, read_shapes(*program, request));
     lang::check_options(*program, inference, options);
-    return dumped(answer_object_of(lang::report(*program, inference)));
+    return answer_object(*program, inference, shapes.has_value()).dump(-1, ' ', false, Json::error_handler_t::replace);
   } catch (const ComprehensionError& error) {
     return failed(error.kind(), error.diagnostic());
   } catch (const OverflowError& error) {

@@ -9,7 +9,7 @@
 #include "api/call.hpp"
 #include "base/escape.hpp"
 #include "lang/cache.hpp"
-#include "lang/open_lower.hpp"
+#include "lang/lower_symbolic.hpp"
 #include "lang/report.hpp"
 #include "lang/warnings.hpp"
 
@@ -172,7 +172,7 @@ ComprehensionResults Comprehension::call(std::span<const Operand> arguments, con
     nodes.push_back(argument(program, k, arguments[k], device, origin));
     shapes[k] = nodes.back()->shape;
   }
-  std::optional<lang::Lowered> lowered = lang::lower_open(program, nodes, device, origin, options.zero_origin);
+  std::optional<lang::Lowered> lowered = lang::lower_symbolic(program, nodes, device, origin, options.zero_origin);
   std::shared_ptr<const lang::Inference> inference;
   if (!lowered) {
     // The cache outlives a trace and its symbols, so it gets numbers. Symbolic sizes are fixed by guards here.

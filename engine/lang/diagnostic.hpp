@@ -53,7 +53,7 @@ struct Source {
   X(MissingInput, "missing_input")                          \
   X(DTypeMismatch, "dtype_mismatch")                        \
   X(NonZeroOrigin, "non_zero_origin")                       \
-  X(OpenSizes, "open_sizes")                                \
+  X(SymbolicSizes, "open_sizes")                            \
   X(Overflow, "overflow")
 
 enum class ErrorKind : std::uint8_t {

@@ -1,12 +1,11 @@
 #include "lang/lower.hpp"
 
 #include <algorithm>
-#include <boost/container/small_vector.hpp>
 #include <unordered_map>
 
 #include "graph/gather.hpp"
 #include "lang/call_values.hpp"
-#include "lang/index/access.hpp"
+#include "lang/statement_space.hpp"
 #include "oriel/error.hpp"
 
 namespace oriel::lang {
@@ -251,89 +250,10 @@ class StatementLowering {
   std::unordered_map<ExprId, NodePtr> values_;
 };
 
-/// A statement whose sizes are numbers.
-class NumberSpace : public StatementSpace {
- public:
-  NumberSpace(const Program& program, const Inference& inference, std::size_t statement, const graph::Origin& origin)
-      : p_(program),
-        s_(program.statements[statement]),
-        inference_(inference),
-        ranges_(inference.statements[statement]),
-        origin_(origin) {
-    for (std::size_t k = 0; k < s_.accesses.size(); ++k) first_use_.emplace(s_.accesses[k].expr, k);
-  }
-
-  Axis loop(std::size_t variable) const override { return axis_of(ranges_.ranges[variable]); }
-  SymInt size(std::size_t number) const override { return inference_.sizes[number]; }
-  Axis axis(std::size_t tensor, std::size_t dimension) const override {
-    return axis_of(inference_.boxes[tensor][dimension]);
-  }
-
-  std::optional<NodePtr> read(ExprId id, const NodePtr& tensor) const override {
-    const Expr& expr = p_.definition[id];
-    const std::vector<Interval>& box = inference_.boxes[static_cast<std::size_t>(expr.id)];
-    if (std::optional<NodePtr> out = linear_access(id, tensor, box)) return out;
-    IndexBuilder builder;  // not that of the inference, which other threads may use
-    std::vector<sym::Expr> indices;
-    for (const ExprId index : expr.args) indices.push_back(builder.number(p_, index, inference_.sizes));
-    return read_affine(builder, tensor, box, std::move(indices), ranges_.ranges, origin_);
-  }
-
-  bool proved(ExprId id, std::size_t dimension) const override {
-    for (const Condition& condition : ranges_.conditions) {
-      if (s_.accesses[condition.access].expr != id || condition.dimension != dimension) continue;
-      if (condition.status == AccessStatus::Guarded || condition.status == AccessStatus::DataDependent) return false;
-    }
-    return true;
-  }
-
- private:
-  static Axis axis_of(Interval range) { return {range.lo, extent(range)}; }
-
-  // The common case: linear expressions, as inference has computed them.
-  std::optional<NodePtr> linear_access(ExprId id, const NodePtr& tensor, const std::vector<Interval>& box) const {
-    for (const Interval range : ranges_.ranges) {
-      if (range.empty()) return {};
-    }
-    const auto use = first_use_.find(id);
-    if (use == first_use_.end()) return {};
-    const std::size_t first = ranges_.first[use->second];
-    boost::container::small_vector<sym::Expr, 4> linear;
-    for (std::size_t d = 0; d < box.size(); ++d) {
-      const Condition& condition = ranges_.conditions[first + d];
-      if (!is_linear(condition.index)) return {};
-      linear.push_back(condition.index);
-    }
-    return read_linear(tensor, box, {linear.data(), linear.size()}, ranges_.ranges, origin_);
-  }
-
-  const Program& p_;
-  const CheckedStatement& s_;
-  const Inference& inference_;
-  const StatementRanges& ranges_;
-  graph::Origin origin_;
-  std::unordered_map<ExprId, std::size_t> first_use_;  // of each access expression among the statement's accesses
-};
-
 }  // namespace
 
-NodePtr lower_statement(const Program& program, const CheckedStatement& statement, const StatementSpace& space,
-                        const std::vector<NodePtr>& tensors, Device device, const graph::Origin& origin,
-                        std::vector<GatherCheck>& checks) {
-  return StatementLowering(program, statement, space, tensors, device, origin, checks).run();
-}
-
 Lowered lower(const Program& program, const Inference& inference, std::span<const NodePtr> arguments, Device device,
-              const graph::Origin& origin) {
-  return lower_program(program, arguments, device, origin, [&](std::size_t s) {
-    const graph::Origin here{origin.operation, program.site(program.statements[s], origin.site)};
-    return std::make_unique<NumberSpace>(program, inference, s, here);
-  });
-}
-
-Lowered lower_program(const Program& program, std::span<const NodePtr> arguments, Device device,
-                      const graph::Origin& origin,
-                      const std::function<std::unique_ptr<StatementSpace>(std::size_t)>& space) {
+              const graph::Origin& origin, SizeValues* values) {
   Lowered out;
   std::vector<NodePtr> tensors(program.tensors.size());
   for (std::size_t k = 0; k < tensors.size(); ++k) {
@@ -343,7 +263,8 @@ Lowered lower_program(const Program& program, std::span<const NodePtr> arguments
     const CheckedStatement& statement = program.statements[s];
     NodePtr& target = tensors[static_cast<std::size_t>(statement.target)];
     const graph::Origin here{origin.operation, program.site(statement, origin.site)};
-    target = lower_statement(program, statement, *space(s), tensors, device, here, out.checks);
+    const StatementSpace space(program, inference, s, values, here);
+    target = StatementLowering(program, statement, space, tensors, device, here, out.checks).run();
   }
   for (const std::int32_t id : program.results) {
     NodePtr& result = tensors[static_cast<std::size_t>(id)];

@@ -18,6 +18,8 @@ class PendingVariables {
   explicit PendingVariables(std::size_t variables) : resolved_(variables, 0) {}
 
   bool resolved(std::size_t v) const { return resolved_[v] != 0; }
+  /// One for each variable; 0: not resolved.
+  std::span<const char> resolved() const { return resolved_; }
   /// Of a variable that a where clause gives a range.
   void set_resolved(std::size_t v) { resolved_[v] = 1; }
 

@@ -87,12 +87,13 @@ void split_condition(sym::Expr condition, bool taken, std::vector<GuardSide::Par
 class Check {
  public:
   Check(IndexBuilder& builder, const Program& program, const CheckedStatement& statement,
-        std::span<const std::int64_t> sizes, const StatementRanges& ranges, const Condition& condition,
-        GuardTable& guards, Budget& budget)
+        std::span<const sym::Expr> sizes, const StatementRanges& ranges, const Condition& condition, GuardTable& guards,
+        Budget& budget)
       : p_(program),
         s_(statement),
         ranges_(ranges),
         c_(condition),
+        target_(numbers(condition.target)),
         use_(statement.accesses[condition.access]),
         budget_(budget) {
     for (const Guard& guard : use_.guards) {
@@ -110,7 +111,7 @@ class Check {
   AccessStatus run() {
     if (c_.variables.reads) return AccessStatus::DataDependent;
     if (discharged()) return AccessStatus::Guarded;
-    std::vector<std::int64_t> point(ranges_.ranges.size(), 0);
+    std::vector<std::int64_t> point(ranges_.box.size(), 0);
     bool beyond = false;
     const Search without = search(Which::None, point);
     if (without == Search::None) return AccessStatus::Proved;
@@ -151,9 +152,9 @@ class Check {
       }
       for (const Constraint& constraint : *known) constraints.push_back(&constraint);
     }
-    const Constraint under{c_.index, {Interval::kMinusInfinity, (Int(c_.target.lo) - 1).value()}};
-    const Constraint over{c_.index, {(Int(c_.target.hi) + 1).value(), Interval::kInfinity}};
-    return !feasible(constraints, under, ranges_.ranges) && !feasible(constraints, over, ranges_.ranges);
+    const Constraint under{c_.index, {Interval::kMinusInfinity, (Int(target_.lo) - 1).value()}};
+    const Constraint over{c_.index, {(Int(target_.hi) + 1).value(), Interval::kInfinity}};
+    return !feasible(constraints, under, ranges_.box) && !feasible(constraints, over, ranges_.box);
   }
 
   static bool counts(const PartUse& part, Which which) {
@@ -186,19 +187,19 @@ class Check {
     variables.erase(std::unique(variables.begin(), variables.end()), variables.end());
     Int points = 1;
     for (const std::int32_t v : variables) {
-      const Interval range = ranges_.ranges[static_cast<std::size_t>(v)];
+      const Interval range = ranges_.box[static_cast<std::size_t>(v)];
       points *= extent(range);
       if (points > kMaxPoints) return Search::TooMany;
     }
     if (!budget_.take(points.value())) return Search::TooMany;
-    for (std::size_t v = 0; v < point.size(); ++v) point[v] = ranges_.ranges[v].lo;
+    for (std::size_t v = 0; v < point.size(); ++v) point[v] = ranges_.box[v].lo;
     IndexValues index(c_.index);
     for (std::int64_t k = 0; k < points.value(); ++k) {
-      if (!c_.target.contains(index.at(point)) && taken(point, conditions)) return Search::Found;
+      if (!target_.contains(index.at(point)) && taken(point, conditions)) return Search::Found;
       for (std::size_t d = variables.size(); d-- > 0;) {
         const auto v = static_cast<std::size_t>(variables[d]);
-        if (++point[v] <= ranges_.ranges[v].hi) break;
-        point[v] = ranges_.ranges[v].lo;
+        if (++point[v] <= ranges_.box[v].hi) break;
+        point[v] = ranges_.box[v].lo;
       }
     }
     return Search::None;
@@ -210,10 +211,10 @@ class Check {
     for (const bool low : {true, false}) {
       for (std::size_t v = 0; v < point.size(); ++v) {
         const std::int64_t c = Linear(c_.index).coefficient(static_cast<std::int32_t>(v));
-        point[v] = (c > 0) == low || c == 0 ? ranges_.ranges[v].lo : ranges_.ranges[v].hi;
+        point[v] = (c > 0) == low || c == 0 ? ranges_.box[v].lo : ranges_.box[v].hi;
       }
       const std::int64_t at = index.at(point);
-      if (low ? at < c_.target.lo : at > c_.target.hi) return Search::Found;
+      if (low ? at < target_.lo : at > target_.hi) return Search::Found;
     }
     return Search::None;
   }
@@ -238,7 +239,7 @@ class Check {
       const std::int32_t lower = ranges_.lower_by[place];
       for (const std::int32_t by : {lower, ranges_.upper_by[place] == lower ? -1 : ranges_.upper_by[place]}) {
         if (by < 0) continue;
-        const Interval range = ranges_.ranges[place];
+        const Interval range = ranges_.box[place];
         notes.push_back(
             {index_span(p_, s_, ranges_.conditions[static_cast<std::size_t>(by)]),
              fmt::format("{} <= {} < {} comes from here", range.lo, s_.variables[place].name, range.hi + 1)});
@@ -246,7 +247,7 @@ class Check {
     }
     fail(p_.source(), ErrorKind::PreconditionViolated, index_span(p_, s_, c_),
          fmt::format("dimension {} of '{}' has positions {} to {}, but this index{}", c_.dimension, access.name,
-                     c_.target.lo, c_.target.hi, where),
+                     target_.lo, target_.hi, where),
          notes);
   }
 
@@ -254,6 +255,7 @@ class Check {
   const CheckedStatement& s_;
   const StatementRanges& ranges_;
   const Condition& c_;
+  Interval target_;  // the tensor's coordinates
   const AccessUse& use_;
   Budget& budget_;
   std::vector<GuardUse> guards_;
@@ -268,10 +270,10 @@ Span index_span(const Program& program, const CheckedStatement& statement, const
 }
 
 void check_precondition(IndexBuilder& builder, const Program& program, const CheckedStatement& statement,
-                        std::span<const std::int64_t> sizes, StatementRanges& ranges, std::size_t k, GuardTable& guards,
+                        std::span<const sym::Expr> sizes, StatementRanges& ranges, std::size_t k, GuardTable& guards,
                         Budget& budget) {
   Condition& condition = ranges.conditions[k];
-  condition.status = holds(condition.target, condition.range)
+  condition.status = holds(numbers(condition.target), condition.range)
                          ? AccessStatus::Proved
                          : Check(builder, program, statement, sizes, ranges, condition, guards, budget).run();
 }

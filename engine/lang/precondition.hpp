@@ -39,10 +39,10 @@ using GuardTable = std::unordered_map<ExprId, GuardFacts>;
 /// The position of the index expression in the text.
 Span index_span(const Program& program, const CheckedStatement& statement, const Condition& condition);
 
-/// Sets the status of condition `k`. Precondition: all ranges are known, and none is empty. Throws ComprehensionError
-/// (precondition_violated), which gives a point at which the access is out of bounds.
+/// Sets the status of condition `k`. Precondition: all ranges are known and numbers, and none is empty. Throws
+/// ComprehensionError (precondition_violated), which gives a point at which the access is out of bounds.
 void check_precondition(IndexBuilder& builder, const Program& program, const CheckedStatement& statement,
-                        std::span<const std::int64_t> sizes, StatementRanges& ranges, std::size_t k, GuardTable& guards,
+                        std::span<const sym::Expr> sizes, StatementRanges& ranges, std::size_t k, GuardTable& guards,
                         Budget& budget);
 
 }  // namespace oriel::lang

@@ -22,7 +22,7 @@ void RangeSearch::fail(ErrorKind kind, const std::string& message) const {
 bool RangeSearch::vacuous(std::size_t condition) const {
   for (const std::int32_t v : out_.conditions[condition].variables.loops) {
     const auto place = static_cast<std::size_t>(v);
-    if (pending_.resolved(place) && out_.ranges[place].empty()) return true;
+    if (pending_.resolved(place) && out_.box[place].empty()) return true;
   }
   return false;
 }
@@ -45,7 +45,7 @@ bool RangeSearch::run(const std::vector<std::size_t>& mine) {
     const Condition& condition = out_.conditions[k];
     if (vacuous(k)) continue;
     if (is_linear(condition.index)) {
-      narrow(legal_interval(condition.index, condition.target, id, out_.ranges), k);
+      narrow(legal_interval(condition.index, numbers(condition.target), id, out_.box), k);
     } else {
       others.push_back(k);
     }
@@ -58,8 +58,9 @@ bool RangeSearch::run(const std::vector<std::size_t>& mine) {
     for (const std::size_t k : others) {
       const Condition& condition = out_.conditions[k];
       const Interval window = pass == 0 || set.empty() ? Interval{} : Interval{set.front().lo, set.back().hi};
+      const Interval target = numbers(condition.target);
       const std::optional<IntervalSet> legal =
-          legal_values(condition.index, condition.target, id, out_.ranges, window, pass == 1, budget_);
+          legal_values(condition.index, target, id, out_.box, window, pass == 1, budget_);
       if (!legal) {
         if (pass == 0) continue;
         return false;
@@ -68,7 +69,7 @@ bool RangeSearch::run(const std::vector<std::size_t>& mine) {
       set = intersect(set, *legal);
       if (set.empty()) {
         if (legal->empty()) ends_ = kNothing;
-        return empty(condition.target.empty() && ends_.has_lo() ? Interval{ends_.lo, ends_.lo - 1} : ends_);
+        return empty(target.empty() && ends_.has_lo() ? Interval{ends_.lo, ends_.lo - 1} : ends_);
       }
     }
     if (others.empty()) break;
@@ -84,7 +85,7 @@ bool RangeSearch::run(const std::vector<std::size_t>& mine) {
                      "where {} in a:b",
                      variable().name, shown(set.front()), variable().name));
   }
-  out_.ranges[v_] = hull;
+  out_.box[v_] = hull;
   return true;
 }
 
@@ -99,7 +100,7 @@ bool RangeSearch::none_in_trial(std::int32_t id, const std::vector<std::size_t>&
   for (const std::size_t k : conditions) {
     const Condition& condition = out_.conditions[k];
     const std::optional<IntervalSet> legal =
-        legal_values(condition.index, condition.target, id, out_.ranges, window, true, budget_);
+        legal_values(condition.index, numbers(condition.target), id, out_.box, window, true, budget_);
     if (legal) set = intersect(set, *legal);
   }
   return set.empty();
@@ -107,7 +108,7 @@ bool RangeSearch::none_in_trial(std::int32_t id, const std::vector<std::size_t>&
 
 bool RangeSearch::empty(Interval ends) {
   if (zero_input_ && bounded(ends) && extent(ends) == 0) {
-    out_.ranges[v_] = ends;
+    out_.box[v_] = ends;
     return true;
   }
   if (!bounded(ends)) ends = kNothing;

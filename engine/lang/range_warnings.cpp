@@ -14,7 +14,7 @@ namespace {
 class Finder {
  public:
   Finder(IndexBuilder& builder, const Program& program, const CheckedStatement& statement,
-         std::span<const std::int64_t> sizes, const StatementRanges& ranges)
+         std::span<const sym::Expr> sizes, const StatementRanges& ranges)
       : builder_(builder), p_(program), s_(statement), sizes_(sizes), r_(ranges) {}
 
   std::vector<RangeWarning> run() {
@@ -34,7 +34,7 @@ class Finder {
       operands[{tensor(k), r_.conditions[k].dimension}].push_back(k);
     }
     for (const auto& [operand, conditions] : operands) {
-      const Interval whole = r_.conditions[conditions[0]].target;
+      const Interval whole = numbers(r_.conditions[conditions[0]].target);
       Interval read{Interval::kInfinity, Interval::kMinusInfinity};
       std::size_t lowest = conditions[0];
       std::size_t highest = conditions[0];
@@ -66,8 +66,8 @@ class Finder {
       if (decider < 0 || use(static_cast<std::size_t>(decider)).exists) continue;
       // This access decided the end itself. At that end less than one step is left, as in a convolution with a stride.
       if (r_.conditions[static_cast<std::size_t>(decider)].access == condition.access) return {};
-      const Interval alone = legal_interval(condition.index, condition.target, v, r_.ranges);
-      const bool narrower = lower ? alone.lo < r_.ranges[place].lo : alone.hi > r_.ranges[place].hi;
+      const Interval alone = legal_interval(condition.index, numbers(condition.target), v, r_.box);
+      const bool narrower = lower ? alone.lo < r_.box[place].lo : alone.hi > r_.box[place].hi;
       if (narrower && !found) found = RangeWarning{RangeWarning::Kind::PartialRead, k, {}, v, decider, 0};
     }
     return found;
@@ -76,7 +76,7 @@ class Finder {
   void narrowing_guards() {
     std::set<std::int32_t> told;
     for (const RangeWarning& warning : out_) told.insert(warning.variable);
-    for (std::size_t v = 0; v < r_.ranges.size(); ++v) {
+    for (std::size_t v = 0; v < r_.box.size(); ++v) {
       const auto id = static_cast<std::int32_t>(v);
       for (const std::int32_t decider : {r_.lower_by[v], r_.upper_by[v]}) {
         if (decider < 0 || told.contains(id)) continue;
@@ -96,7 +96,7 @@ class Finder {
       const sym::Expr condition = builder_.condition(p_, use.guards[g].condition, sizes_);
       const IndexVariables variables = index_variables(condition);
       if (variables.reads || !std::ranges::binary_search(variables.loops, variable)) continue;
-      const Interval value = range_over(condition, r_.ranges);
+      const Interval value = range_over(condition, r_.box);
       if (use.guards[g].taken ? value.lo > 0 : value.hi <= 0) return g;
     }
     return {};
@@ -105,7 +105,7 @@ class Finder {
   IndexBuilder& builder_;
   const Program& p_;
   const CheckedStatement& s_;
-  std::span<const std::int64_t> sizes_;
+  std::span<const sym::Expr> sizes_;
   const StatementRanges& r_;
   std::vector<RangeWarning> out_;
 };
@@ -113,7 +113,7 @@ class Finder {
 }  // namespace
 
 std::vector<RangeWarning> range_warnings(IndexBuilder& builder, const Program& program,
-                                         const CheckedStatement& statement, std::span<const std::int64_t> sizes,
+                                         const CheckedStatement& statement, std::span<const sym::Expr> sizes,
                                          const StatementRanges& ranges) {
   return Finder(builder, program, statement, sizes, ranges).run();
 }

@@ -17,7 +17,7 @@ namespace oriel::lang {
 /// every point, so that it has no effect. There is one warning per index, and none if an operand is already reported as
 /// read in part because of it.
 std::vector<RangeWarning> range_warnings(IndexBuilder& builder, const Program& program,
-                                         const CheckedStatement& statement, std::span<const std::int64_t> sizes,
+                                         const CheckedStatement& statement, std::span<const sym::Expr> sizes,
                                          const StatementRanges& ranges);
 
 }  // namespace oriel::lang

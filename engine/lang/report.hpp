@@ -1,5 +1,9 @@
-// The public form of the results of inference.
+// What inference found, as the public types and as text.
 #pragma once
+
+#include <span>
+#include <string>
+#include <string_view>
 
 #include "lang/infer.hpp"
 #include "oriel/comprehension.hpp"
@@ -16,6 +20,21 @@ std::optional<View> access_view(const Inference& inference, const CheckedStateme
 void check_options(const Program& program, const ComprehensionOptions& options);
 void check_options(const Program& program, const Inference& inference, const ComprehensionOptions& options);
 
+/// Precondition: all sizes are numbers.
 ComprehensionRanges report(const Program& program, const Inference& inference);
+/// A table for people, of numbers or of formulas.
+std::string ranges_table(const Program& program, const Inference& inference,
+                         std::span<const ComprehensionRanges::AccessView> views = {},
+                         std::span<const ComprehensionWarning> diagnostics = {});
+
+// What reports are made of.
+
+std::string access_text(const Program& program, const CheckedStatement& statement, std::size_t access);
+/// The name of the tensor that an access reads.
+std::string_view operand(const Program& program, const CheckedStatement& statement, std::size_t access);
+/// Does inference alone not keep it in bounds?
+bool is_reported(const Condition& condition);
+/// "guarded" or "data_dependent".
+std::string_view name(AccessStatus status);
 
 }  // namespace oriel::lang

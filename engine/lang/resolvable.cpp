@@ -123,20 +123,11 @@ class Resolution {
   }
 
   [[noreturn]] void refuse() const {
-    std::string names;
-    std::size_t first = s_.variables.size();
-    for (std::size_t v = 0; v < s_.variables.size(); ++v) {
-      if (resolved_[v] != 0) continue;
+    for (std::size_t v = 0; v < s_.left; ++v) {
       const bool named = std::any_of(s_.accesses.begin(), s_.accesses.end(), [&](const AccessUse& use) {
         return names_variable(use.expr, static_cast<std::int32_t>(v));
       });
-      if (v < s_.left && !named) {
-        fail(p_.source(), ErrorKind::UnconstrainedOutputIndex, s_.variables[v].span,
-             fmt::format("no access and no where clause gives '{0}' a range; write where {0} in a:b",
-                         s_.variables[v].name));
-      }
-      first = std::min(first, v);
-      names += fmt::format("{}'{}'", names.empty() ? "" : ", ", s_.variables[v].name);
+      if (resolved_[v] == 0 && !named) fail_unconstrained(p_, s_.variables[v]);
     }
     std::vector<Note> notes;
     for (const IndexNames& index : indices_) {
@@ -147,9 +138,7 @@ class Resolution {
           {p_.definition[index.expr].span, index.reads ? "this index reads a tensor, so that its value is not known yet"
                                                        : "this index has several unresolved variables"});
     }
-    fail(p_.source(), ErrorKind::UnresolvedVariable, s_.variables[first].span,
-         fmt::format("no access bounds {} on both sides; write where {} in a:b", names, s_.variables[first].name),
-         notes);
+    fail_unresolved(p_, s_, resolved_, notes);
   }
 
   bool names_variable(ExprId id, std::int32_t v) const {
@@ -166,6 +155,24 @@ class Resolution {
 };
 
 }  // namespace
+
+void fail_unconstrained(const Program& program, const Variable& variable) {
+  fail(program.source(), ErrorKind::UnconstrainedOutputIndex, variable.span,
+       fmt::format("no access and no where clause gives '{0}' a range; write where {0} in a:b", variable.name));
+}
+
+void fail_unresolved(const Program& program, const CheckedStatement& statement, std::span<const char> resolved,
+                     const std::vector<Note>& notes) {
+  std::string names;
+  const Variable* first = nullptr;
+  for (std::size_t v = 0; v < statement.variables.size(); ++v) {
+    if (resolved[v] != 0) continue;
+    if (first == nullptr) first = &statement.variables[v];
+    names += fmt::format("{}'{}'", names.empty() ? "" : ", ", statement.variables[v].name);
+  }
+  fail(program.source(), ErrorKind::UnresolvedVariable, first->span,
+       fmt::format("no access bounds {} on both sides; write where {} in a:b", names, first->name), notes);
+}
 
 void check_resolvable(const Program& program) {
   for (const CheckedStatement& statement : program.statements) Resolution(program, statement).run();

@@ -1,6 +1,9 @@
 // Finds indices that have no range for any shapes.
 #pragma once
 
+#include <span>
+#include <vector>
+
 #include "lang/program.hpp"
 
 namespace oriel::lang {
@@ -9,5 +12,11 @@ namespace oriel::lang {
 /// index whatever the shapes: every index expression that names it reads a tensor, or has several such indices. Cases
 /// that sizes may decide are left to inference.
 void check_resolvable(const Program& program);
+
+/// Throws for a left index that occurs in no access and no where clause.
+[[noreturn]] void fail_unconstrained(const Program& program, const Variable& variable);
+/// Throws for the variables of the statement that are not resolved; there is one at least. `notes`: why.
+[[noreturn]] void fail_unresolved(const Program& program, const CheckedStatement& statement,
+                                  std::span<const char> resolved, const std::vector<Note>& notes);
 
 }  // namespace oriel::lang

@@ -51,7 +51,7 @@ class WarningWriter {
       add("unchecked_gather", s, tensor, index_span(p_, statement, condition),
           fmt::format("this index is known once tensors are read; where it leaves the positions {} to {} of dimension "
                       "{} of '{}', 0 is read. A checked call refuses that; min and max keep an index inside",
-                      condition.target.lo, condition.target.hi, condition.dimension, tensor));
+                      numbers(condition.target).lo, numbers(condition.target).hi, condition.dimension, tensor));
     }
   }
 
@@ -69,10 +69,10 @@ class WarningWriter {
     add("partial_read", s, tensor, p_.definition[statement.accesses[condition.access].expr].span,
         fmt::format("of positions {} to {} in dimension {} of '{}', only {} to {} are read: {}{} bounds '{}' to "
                     "{} <= {} < {}. If that is meant, write where {} in a:b; else give '{}' the range it should have",
-                    condition.target.lo, condition.target.hi, condition.dimension, tensor, warning.read.lo,
-                    warning.read.hi, text(p_.definition, deciding.expr),
-                    deciding.guards.empty() ? "" : ", whatever the conditional around it says,", name,
-                    ranges.ranges[v].lo, name, ranges.ranges[v].hi + 1, name, name),
+                    numbers(condition.target).lo, numbers(condition.target).hi, condition.dimension, tensor,
+                    warning.read.lo, warning.read.hi, text(p_.definition, deciding.expr),
+                    deciding.guards.empty() ? "" : ", whatever the conditional around it says,", name, ranges.box[v].lo,
+                    name, ranges.box[v].hi + 1, name, name),
         {{index_span(p_, statement, decider), "this bounds it"}});
   }
 
@@ -86,8 +86,8 @@ class WarningWriter {
     add("narrowing_guard", s, p_.definition[use.expr].name, p_.definition[guard.condition].span,
         fmt::format("this is {} at every point: {} bounds '{}' to {} <= {} < {}, whatever the conditional around it "
                     "says; write where {} in a:b for the range that is meant",
-                    guard.taken ? "true" : "false", text(p_.definition, use.expr), name, ranges.ranges[v].lo, name,
-                    ranges.ranges[v].hi + 1, name),
+                    guard.taken ? "true" : "false", text(p_.definition, use.expr), name, ranges.box[v].lo, name,
+                    ranges.box[v].hi + 1, name),
         {{index_span(p_, statement, decider), "this bounds it"}});
   }
 

@@ -194,7 +194,11 @@ Explanation explain(const Plan& plan, bool texts) {
   for (std::size_t i = 0; i < plan.arena->size(); ++i)
     if (!plan.graph.places[i].empty() || plan.graph.stored_by[i] >= 0) ++out.values;
   out.view_merges = {plan.view_merges.merges, plan.view_merges.searches, plan.view_merges.unknown};
-  for (const auto& [name, times] : plan.arena->fired()) out.rules.push_back({name, times});
+  for (const auto& [name, times] : plan.arena->fired()) {
+    FiredRule& fired = out.rules.emplace_back(FiredRule{name, times});
+    for (const auto& [rule, reason] : plan.arena->reasons())
+      if (rule == name) fired.reasons.push_back(reason);
+  }
   const auto& joined = plan.graph.joined;
   const auto running =
       std::count_if(joined.begin(), joined.end(), [](const schedule::JoinedKernels& j) { return j.running; });

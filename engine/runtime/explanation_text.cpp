@@ -107,7 +107,10 @@ std::string rules_text(std::span<const FiredRule> rules) {
   for (const FiredRule& r : rules)
     text += fmt::format("{}{} ({})", text.empty() ? "rules: " : ", ", r.name,
                         r.times == 1 ? "once" : fmt::format("{} times", r.times));
-  return text.empty() ? "rules: none fired\n" : text + "\n";
+  if (text.empty()) return "rules: none fired\n";
+  for (const FiredRule& r : rules)
+    for (const std::string& reason : r.reasons) text += "\n  " + reason;
+  return text + "\n";
 }
 
 std::string view_merges_text(const ExplainedViewMerges& m) {

@@ -6,6 +6,8 @@
 #include <optional>
 #include <span>
 #include <string>
+#include <string_view>
+#include <utility>
 #include <vector>
 
 #include "graph/order.hpp"
@@ -37,6 +39,9 @@ class Arena {
   /// How often each rule fired, by name; for explain.
   const std::vector<std::pair<std::string, int>>& fired() const { return fired_; }
 
+  /// Why rules that decide by cost applied, each time, with their names; for explain.
+  const std::vector<std::pair<std::string, std::string>>& reasons() const { return reasons_; }
+
   /// Places of the table of entries that were looked at so far: for tests.
   std::size_t probes() const { return entries_.probes(); }
 
@@ -44,6 +49,7 @@ class Arena {
   EntryId make(graph::Op op, DType dtype, const Shape& shape, graph::Arg arg, std::span<const EntryId> sources);
   EntryId make_const(const graph::Scalar& value, const Shape& shape);
   EntryId make_copy(EntryId source, Device device);
+  void give_reason(std::string_view rule, std::string reason) { reasons_.emplace_back(rule, std::move(reason)); }
 
  private:
   class Intake;
@@ -57,6 +63,7 @@ class Arena {
   std::deque<graph::NodePtr> owned_;
   std::vector<EntryId> roots_;
   std::vector<std::pair<std::string, int>> fired_;
+  std::vector<std::pair<std::string, std::string>> reasons_;
   int depth_ = 0;
   Device home_;  // of the first root
   RulesOff rules_off_;

@@ -10,6 +10,7 @@
 #include "graph/fold.hpp"
 #include "graph/movements.hpp"
 #include "oriel/error.hpp"
+#include "schedule/factored_sums.hpp"
 #include "view/index_maps.hpp"
 #include "view/questions.hpp"
 
@@ -276,6 +277,7 @@ constexpr Rule kRules[] = {
     {"shrink(same) -> x", Op::Shrink, same_shape},
     {"shrink(pad) -> x", Op::Shrink, shrink_pad},
     {"pad(nothing) -> x", Op::Pad, same_shape},
+    {kFactoredSum, Op::Sum, factor_sum},
     {"copy(copy) -> copy", Op::Copy, copy_copy},
     {"copy(movement) -> movement(copy)", Op::Copy, copy_movement},
 };

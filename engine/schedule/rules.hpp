@@ -1,4 +1,4 @@
-// Rewrite rules: a table with one row for each rule. Each is exact in its dtype.
+// Rewrite rules: a table with one row for each rule. Each is exact in its dtype, but for factored sums of floats.
 #pragma once
 
 #include <cstdint>
@@ -12,7 +12,8 @@
 namespace oriel::schedule {
 
 /// A rule looks at an entry whose sources are final. It returns an equal entry, or nothing. The result has the entry's
-/// shape and dtype, and the bits of each element, except for the payload of a NaN.
+/// shape and dtype, and the bits of each element, except for the payload of a NaN. One rule multiplies and adds floats
+/// in another order (factored_sums.hpp).
 struct Rule {
   std::string_view name;  // "x*1 -> x": also what ORIEL_RULES_OFF takes
   graph::Op op;

@@ -128,8 +128,10 @@ struct ComprehensionRanges {
   std::vector<AccessView> views;                  ///< of the affine accesses
   std::vector<ComprehensionWarning> diagnostics;  ///< all warnings, with their places
 
+  std::string table;  ///< what str() gives
+
   /// A table for people.
-  std::string str() const;
+  std::string str() const { return table; }
 };
 
 /// Options of an inference or a call.

@@ -131,6 +131,8 @@ struct ExplainedMemory {
 struct FiredRule {
   std::string name;  ///< the rewrite
   int times = 0;     ///< how often it applied
+  /// Of a rule that decides by cost: why, each time it applied.
+  std::vector<std::string> reasons = {};
 };
 
 /// How often the planner tried to merge two views into one. The answers "merged" and "no single view exists" are exact.

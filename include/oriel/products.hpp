@@ -15,8 +15,9 @@ namespace ORIEL_API oriel {
 /// of the result behind `->`. Letters that the result lacks are summed. A letter that an operand names twice takes its
 /// diagonal. `...` stands for any axes, which broadcast. Without `->` the result has the axes of `...` and then, in
 /// alphabetical order (capitals first), the letters that occur once. Spaces are ignored. Three and more operands are
-/// multiplied in pairs, at each step the pair with the fewest multiplications, which explain() shows. Throws
-/// ArgumentError, which quotes the equation, if it is malformed or does not fit the operands.
+/// multiplied in pairs, in the order that is estimated to take the least time (more than four: the cheapest pair
+/// first), which explain() shows. Throws ArgumentError, which quotes the equation, if it is malformed or does not fit
+/// the operands.
 ///   einsum("bhqd,bhkd->bhqk", {q, k});  // scores of attention
 ///   einsum("ii", {x});                  // the trace
 /// @{

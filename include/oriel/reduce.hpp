@@ -11,7 +11,10 @@
 namespace ORIEL_API oriel {
 
 /// Sum. bool and integers are summed in int64 (uint64 in uint64), wrapping. Halves are summed in float32 and rounded
-/// once. The sum of no elements is 0.
+/// once. The sum of no elements is 0. A large sum of products of three or more factors, such as x[i,j,k] y[j,l] z[k,l]
+/// over j and k, is computed as products one after the other if that is estimated to take at most half the time; then
+/// floats are multiplied and added in another order, and a sum between may overflow. `explain` says so, and
+/// ContextOptions::rules_off stops it.
 ///   sum(x, -1);            // of shape (2, 3): shape (2)
 ///   sum(x, {0, 1}, true);  // shape (1, 1)
 [[nodiscard]] Tensor sum(const Operand& x, const Axes& axes = {}, KeepDim keepdim = false);

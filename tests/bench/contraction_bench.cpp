@@ -8,9 +8,11 @@
 #include <dlfcn.h>
 
 #include <algorithm>
+#include <cmath>
 #include <cstdlib>
 #include <cstring>
 #include <functional>
+#include <initializer_list>
 #include <random>
 #include <thread>
 #include <vector>
@@ -201,6 +203,40 @@ void depthwise_3x3(benchmark::State& state) {
   in_turn(state, 2.0 * kImages * kChannels * kSide * kSide * 9, [&] { return sum(windows(x) * k, {4, 5}); });
 }
 BENCHMARK(depthwise_3x3)->Unit(benchmark::kMillisecond)->UseRealTime();
+
+/// Sums of three factors, of n in each direction; peers.py runs them as numpy.einsum(optimize=True).
+void three_factors(benchmark::State& state, const char* text, std::initializer_list<int> ranks, int loops) {
+  const auto n = state.range(0);
+  std::vector<Operand> operands;
+  std::vector<Tensor> tensors;
+  for (const int rank : ranks) {
+    const Shape shape(static_cast<std::size_t>(rank), SymInt(n));
+    std::int64_t count = 1;
+    for (int d = 0; d < rank; ++d) count *= n;
+    tensors.push_back(Tensor::from(numbers<float>(count), shape));
+  }
+  operands.assign(tensors.begin(), tensors.end());
+  const Comprehension f = comprehension(text);
+  in_turn(state, 2 * std::pow(static_cast<double>(n), loops), [&] { return *f.call(operands); });
+}
+void factors_ijk_jl_kl(benchmark::State& state) {
+  three_factors(state,
+                "def f(float(I, J, K) X, float(J, L) Y, float(K, L) Z) -> (O) { O(i, l) +=! X(i, j, k) * Y(j, l) * "
+                "Z(k, l) }",
+                {3, 2, 2}, 4);
+}
+void factors_ij_jk_kl(benchmark::State& state) {
+  three_factors(state,
+                "def f(float(I, J) X, float(J, K) Y, float(K, L) Z) -> (O) { O(i, l) +=! X(i, j) * Y(j, k) * Z(k, l) }",
+                {2, 2, 2}, 3);
+}
+void factors_ij_jk_k(benchmark::State& state) {
+  three_factors(state, "def f(float(I, J) X, float(J, K) Y, float(K) Z) -> (O) { O(i) +=! X(i, j) * Y(j, k) * Z(k) }",
+                {2, 2, 1}, 2);
+}
+BENCHMARK(factors_ijk_jl_kl)->Arg(16)->Arg(32)->Arg(64)->Arg(96)->Unit(benchmark::kMillisecond)->UseRealTime();
+BENCHMARK(factors_ij_jk_kl)->Arg(64)->Arg(128)->Arg(256)->Unit(benchmark::kMillisecond)->UseRealTime();
+BENCHMARK(factors_ij_jk_k)->Arg(64)->Arg(256)->Unit(benchmark::kMillisecond)->UseRealTime();
 
 /// Layers 784-512-512-10 with relu between them. OpenBLAS runs only the products.
 void perceptron(benchmark::State& state) {

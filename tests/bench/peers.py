@@ -78,6 +78,11 @@ def numpy_peer():
     report("numpy", "max_columns_4096", lambda: x.max(0))
     report("numpy", "softmax_4096", softmax)
     report("numpy", "matmul_1024", lambda: p @ q)
+    for equation, ranks, sizes in (("ijk,jl,kl->il", (3, 2, 2), (16, 32, 64, 96)),
+                                   ("ij,jk,kl->il", (2, 2, 2), (64, 128, 256)), ("ij,jk,k->i", (2, 2, 1), (64, 256))):
+        for n in sizes:
+            factors = [some(*(n,) * rank) for rank in ranks]
+            report("numpy", f"{equation} {n}", lambda: np.einsum(equation, *factors, optimize=True))
     report("numpy", "transposing_copy_4096", lambda: np.ascontiguousarray(x.T))
     report("numpy", "movement_chain_2048", lambda: movement(x[:2048, :2048], lambda t: np.pad(t, 1), np.flipud))
 

@@ -1,6 +1,7 @@
 #include "lang/index/access.hpp"
 
 #include <algorithm>
+#include <boost/container/small_vector.hpp>
 #include <utility>
 
 #include "sym/build.hpp"
@@ -85,23 +86,8 @@ bool make_step(IndexBuilder& builder, std::span<const sym::Expr> expressions, st
 
 }  // namespace
 
-NodePtr read_linear(NodePtr x, std::span<const Interval> coordinates, std::span<const sym::Expr> expressions,
-                    std::span<const Interval> box, const graph::Origin& origin) {
-  Ranges around;
-  bool padded = false;
-  for (std::size_t d = 0; d < expressions.size(); ++d) {
-    const Linear linear(expressions[d]);
-    Int least = linear.constant();
-    Int most = linear.constant();
-    for (const auto [variable, coefficient] : linear) {
-      add_term(least, most, coefficient, box[static_cast<std::size_t>(variable)]);
-    }
-    const Int before = std::max(Int(coordinates[d].lo) - least, Int(0));
-    const Int after = std::max(most - coordinates[d].hi, Int(0));
-    padded = padded || before > 0 || after > 0;
-    around.push_back({before.value(), after.value()});
-  }
-  if (padded) x = graph::pad(std::move(x), around, origin);
+View linear_view(const Shape& shape, std::span<const std::int64_t> lows, std::span<const sym::Expr> expressions,
+                 std::span<const Interval> box) {
   View view;
   view.shape = extents(box);
   view.strides.resize(box.size(), 0);
@@ -109,16 +95,38 @@ NodePtr read_linear(NodePtr x, std::span<const Interval> coordinates, std::span<
   Int offset = 0;
   for (std::size_t d = expressions.size(); d-- > 0;) {
     const Linear linear(expressions[d]);
-    Int at = Int(linear.constant()) - coordinates[d].lo + around[d].lo.value();
+    Int at = Int(linear.constant()) - lows[d];
     for (const auto [variable, coefficient] : linear) {
       const auto v = static_cast<std::size_t>(variable);
       at += Int(coefficient) * box[v].lo;
       view.strides[v] += (Int(coefficient) * stride).value();
     }
     offset += at * stride;
-    stride *= x->shape[d].value();
+    stride *= std::max<std::int64_t>(shape[d].value(), 1);
   }
   view.offset = offset.value();
+  return view;
+}
+
+NodePtr read_linear(NodePtr x, std::span<const Interval> coordinates, std::span<const sym::Expr> expressions,
+                    std::span<const Interval> box, const graph::Origin& origin) {
+  Ranges around;
+  boost::container::small_vector<std::int64_t, 4> lows;
+  bool padded = false;
+  for (std::size_t d = 0; d < expressions.size(); ++d) {
+    const Linear linear(expressions[d]);
+    Int least = linear.constant();
+    Int most = linear.constant();
+    for (const auto [variable, coefficient] : linear)
+      add_term(least, most, coefficient, box[static_cast<std::size_t>(variable)]);
+    const Int before = std::max(Int(coordinates[d].lo) - least, Int(0));
+    const Int after = std::max(most - coordinates[d].hi, Int(0));
+    padded = padded || before > 0 || after > 0;
+    around.push_back({before.value(), after.value()});
+    lows.push_back((Int(coordinates[d].lo) - before).value());
+  }
+  if (padded) x = graph::pad(std::move(x), around, origin);
+  const View view = linear_view(x->shape, {lows.data(), lows.size()}, expressions, box);
   return graph::raw_view(std::move(x), view, origin);
 }
 

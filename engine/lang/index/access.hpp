@@ -10,6 +10,12 @@
 
 namespace oriel::lang {
 
+/// The elements x[e(i)] of a row-major tensor of `shape`, i in the box, where position 0 along axis d is coordinate
+/// lows[d]. The expressions are linear. A stride is the sum of a loop's coefficients times the tensor's strides; the
+/// offset is the position at all lower bounds. Throws detail::ArithmeticOverflow.
+View linear_view(const Shape& shape, std::span<const std::int64_t> lows, std::span<const sym::Expr> expressions,
+                 std::span<const Interval> box);
+
 /// As read_affine, for linear expressions. The result is one raw view; x is padded with zeros if an expression leaves
 /// it. Precondition: no interval of the box is empty.
 graph::NodePtr read_linear(graph::NodePtr x, std::span<const Interval> coordinates,

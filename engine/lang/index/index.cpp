@@ -26,7 +26,7 @@ IndexVariables index_variables(sym::Expr e) {
   }
   sym::visit(e, [&](sym::Expr node) {
     if (node->kind == Kind::loop) out.loops.push_back(static_cast<std::int32_t>(node->value));
-    out.reads = out.reads || node->kind == Kind::symbol;
+    out.reads = out.reads || (node->kind == Kind::symbol && !is_size_symbol(node));
   });
   std::ranges::sort(out.loops);
   return out;

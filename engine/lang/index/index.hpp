@@ -1,4 +1,4 @@
-// Index expressions of a statement for given sizes: expressions of engine/sym over the statement's loops.
+// Index expressions of a statement: expressions of engine/sym over its loops and the symbols of sizes.
 #pragma once
 
 #include <cstdint>
@@ -23,6 +23,16 @@ inline bool holds(Interval outer, Interval inner) noexcept {
 /// How many integers a bounded interval holds. Throws detail::ArithmeticOverflow.
 inline std::int64_t extent(Interval range) { return (detail::Int(range.hi) - range.lo + 1).value(); }
 
+/// A half-open range of a loop, or of a tensor's coordinates along one dimension: expressions of sizes, which are
+/// constants where all sizes are numbers. A null end is no bound.
+struct IndexRange {
+  sym::Expr lo = nullptr;
+  sym::Expr end = nullptr;
+};
+/// Precondition: both ends are constants.
+inline Interval numbers(IndexRange range) noexcept { return {range.lo->value, range.end->value - 1}; }
+inline bool is_number(IndexRange range) noexcept { return range.lo->is_constant() && range.end->is_constant(); }
+
 /// Builds index expressions in a pool of its own, which must live as long as they do. A loop is known by its number in
 /// the statement and has no bounds of its own, so that statements share expressions; an element that is read is a
 /// symbol which equals no other. Products of loops stay as they are written: a product's range is exact if no loop
@@ -33,21 +43,18 @@ class IndexBuilder {
  public:
   sym::Pool& pool() noexcept { return pool_; }
   sym::Expr loop(std::size_t number);
-  /// The value of an expression of integers. `sizes` are the values of the size variables. Throws OverflowError,
-  /// detail::ArithmeticOverflow; ComprehensionError if the expression is too long or divides by zero.
-  sym::Expr number(const Program& program, ExprId expression, std::span<const std::int64_t> sizes);
+  sym::Expr constant(std::int64_t n) { return pool_.constant(n); }
+  IndexRange range(Interval of) { return {constant(of.lo), constant((detail::Int(of.hi) + 1).value())}; }
+  /// The symbol of a size that is not a number.
+  sym::Expr size_symbol(std::string_view name, Interval range);
+  /// The value of an expression of integers. `sizes` are the values of the size variables: expressions in this pool.
+  /// Throws OverflowError, detail::ArithmeticOverflow; ComprehensionError if the expression is too long or divides by
+  /// zero.
+  sym::Expr number(const Program& program, ExprId expression, std::span<const sym::Expr> sizes);
   /// Whether an expression is true (not 0). Errors as above.
-  sym::Expr condition(const Program& program, ExprId expression, std::span<const std::int64_t> sizes);
-  /// The value of an expression of sizes alone. Errors as above.
-  std::int64_t size(const Program& program, ExprId expression, std::span<const std::int64_t> sizes);
+  sym::Expr condition(const Program& program, ExprId expression, std::span<const sym::Expr> sizes);
   /// An integer about which only its range is known.
   sym::Expr read(Interval range);
-
-  /// The symbol of a size that is not a number.
-  sym::Expr open_size(std::string_view name, Interval range);
-  /// number() and condition() for sizes that are expressions in this pool.
-  sym::Expr number(const Program& program, ExprId expression, std::span<const sym::Expr> sizes);
-  sym::Expr condition(const Program& program, ExprId expression, std::span<const sym::Expr> sizes);
 
  private:
   sym::Pool pool_;
@@ -55,8 +62,8 @@ class IndexBuilder {
   std::int64_t reads_ = 0;
 };
 
-/// Is it the symbol of an open size? Other symbols are elements that are read.
-inline bool is_open_size(sym::Expr e) noexcept { return e->kind == sym::Kind::symbol && e->value < 0; }
+/// Is it the symbol of a size? Other symbols are elements that are read.
+inline bool is_size_symbol(sym::Expr e) noexcept { return e->kind == sym::Kind::symbol && e->value < 0; }
 
 /// True for constant + the sum of coefficient times loop.
 bool is_linear(sym::Expr e) noexcept;

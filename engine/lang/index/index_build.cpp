@@ -23,9 +23,8 @@ Interval range_of(DType dtype) {
 
 class Translator {
  public:
-  Translator(IndexBuilder& builder, const Program& program, std::span<const std::int64_t> sizes,
-             std::span<const sym::Expr> open = {})
-      : b_(builder), pool_(builder.pool()), p_(program), sizes_(sizes), open_(open) {}
+  Translator(IndexBuilder& builder, const Program& program, std::span<const sym::Expr> sizes)
+      : b_(builder), pool_(builder.pool()), p_(program), sizes_(sizes) {}
 
   sym::Expr number(ExprId id) {
     const sym::Expr e = run(id);
@@ -46,8 +45,7 @@ class Translator {
       case ExprKind::Integer:
         return pool_.constant(expr.integer);
       case ExprKind::Size:
-        if (!open_.empty()) return open_[static_cast<std::size_t>(expr.id)];
-        return pool_.constant(sizes_[static_cast<std::size_t>(expr.id)]);
+        return sizes_[static_cast<std::size_t>(expr.id)];
       case ExprKind::Index:
         return b_.loop(static_cast<std::size_t>(expr.id));
       case ExprKind::Let:
@@ -136,10 +134,10 @@ class Translator {
     }
   }
 
-  // Where a divisor is 0 the index has no value, which is an error. So only divisors that are numbers or open sizes,
-  // which are at least 1, may cancel.
+  // Where a divisor is 0 the index has no value, which is an error. So only divisors that are numbers, or sizes of
+  // at least 1, may cancel.
   static sym::Expr quotient(sym::Expr x, sym::Expr y) {
-    const auto cancels = [](sym::Expr e) { return e->is_constant() || (is_open_size(e) && e->bounds.lo >= 1); };
+    const auto cancels = [](sym::Expr e) { return e->is_constant() || (is_size_symbol(e) && e->bounds.lo >= 1); };
     const auto kept = [&](sym::Expr e) { return e->kind == sym::Kind::floor_div && !cancels(e->args[1]); };
     const bool inner = kept(x) || (x->kind == sym::Kind::sum && std::ranges::any_of(x->args, kept));
     return cancels(y) && !inner ? sym::floor_div(x, y) : sym::written_floor_div(x, y);
@@ -148,8 +146,7 @@ class Translator {
   IndexBuilder& b_;
   sym::Pool& pool_;
   const Program& p_;
-  std::span<const std::int64_t> sizes_;
-  std::span<const sym::Expr> open_;  // the sizes, if they are expressions; else empty
+  std::span<const sym::Expr> sizes_;
   std::size_t steps_ = 0;
 };
 
@@ -164,26 +161,14 @@ sym::Expr IndexBuilder::loop(std::size_t number) {
 
 sym::Expr IndexBuilder::read(Interval range) { return pool_.symbol("read", range, reads_++); }
 
-sym::Expr IndexBuilder::number(const Program& program, ExprId expression, std::span<const std::int64_t> sizes) {
+sym::Expr IndexBuilder::size_symbol(std::string_view name, Interval range) { return pool_.symbol(name, range, -1); }
+
+sym::Expr IndexBuilder::number(const Program& program, ExprId expression, std::span<const sym::Expr> sizes) {
   return Translator(*this, program, sizes).number(expression);
 }
 
-sym::Expr IndexBuilder::condition(const Program& program, ExprId expression, std::span<const std::int64_t> sizes) {
-  return Translator(*this, program, sizes).condition(expression);
-}
-
-sym::Expr IndexBuilder::open_size(std::string_view name, Interval range) { return pool_.symbol(name, range, -1); }
-
-sym::Expr IndexBuilder::number(const Program& program, ExprId expression, std::span<const sym::Expr> sizes) {
-  return Translator(*this, program, {}, sizes).number(expression);
-}
-
 sym::Expr IndexBuilder::condition(const Program& program, ExprId expression, std::span<const sym::Expr> sizes) {
-  return Translator(*this, program, {}, sizes).condition(expression);
-}
-
-std::int64_t IndexBuilder::size(const Program& program, ExprId expression, std::span<const std::int64_t> sizes) {
-  return IndexValues(number(program, expression, sizes)).at({});
+  return Translator(*this, program, sizes).condition(expression);
 }
 
 }  // namespace oriel::lang

@@ -3,6 +3,8 @@
 #include <fmt/format.h>
 
 #include <algorithm>
+#include <array>
+#include <cctype>
 #include <cmath>
 #include <limits>
 #include <ostream>
@@ -50,6 +52,7 @@ class ProductBuilder {
     if (form >= 14) return small_products();
     if (form < 8) return windows();
     if (form < 10) return chain(false);
+    if (form == 13) return three_factors();
     return chain(true);
   }
 
@@ -241,6 +244,85 @@ class ProductBuilder {
           out_.want.push_back(stored(out_.result.dtype(), value));
         }
     return std::move(out_);
+  }
+
+  // The sum of the products of three factors over four loops, each factor with some of them: in index notation, as
+  // products of broadcast operands, and as an einsum.
+  BuiltProduct three_factors() {
+    constexpr DType kWide[] = {DType::float32, DType::int32, DType::float64, DType::float32, DType::int64};
+    dtype_ = pick(kWide);
+    constexpr std::int64_t kExtents[] = {16, 24, 33, 8, 64, 1, 40, 5};
+    std::array<std::int64_t, 4> n{pick(kExtents), pick(kExtents), pick(kExtents), pick(kExtents)};
+    while (n[0] * n[1] * n[2] * n[3] > kMostProducts / 4) *std::max_element(n.begin(), n.end()) /= 2;
+    std::array<std::uint32_t, 3> has{};  // the loops of each factor, as bits
+    for (std::uint32_t& loops : has) loops = 1 + roll(15);
+    const std::uint32_t all = has[0] | has[1] | has[2];
+    const std::uint32_t kept = roll(16) & all;
+    const auto extents = [&](std::uint32_t loops, bool ones) {
+      Extents shape;
+      for (std::size_t d = 0; d < 4; ++d)
+        if ((loops >> d & 1) != 0 || ones) shape.push_back((loops >> d & 1) != 0 ? n[d] : 1);
+      return shape;
+    };
+    const Viewed x[] = {operand("a", extents(has[0], false), c_.a), operand("b", extents(has[1], false), c_.b),
+                        operand("c", extents(has[2], false), c_.c)};
+    out_.result = sum_of_three(x, has, all, kept, [&](std::uint32_t loops) { return extents(loops, true); });
+    std::array<std::int64_t, 4> i{};
+    const auto place = [&](std::uint32_t loops) {
+      std::size_t at = 0;
+      for (std::size_t d = 0; d < 4; ++d)
+        if ((loops >> d & 1) != 0) at = at * static_cast<std::size_t>(n[d]) + static_cast<std::size_t>(i[d]);
+      return at;
+    };
+    out_.want.assign(static_cast<std::size_t>(count(extents(kept, false))), 0);
+    const auto end = [&](std::size_t d) { return (all >> d & 1) != 0 ? n[d] : 1; };
+    for (i[0] = 0; i[0] < end(0); ++i[0])
+      for (i[1] = 0; i[1] < end(1); ++i[1])
+        for (i[2] = 0; i[2] < end(2); ++i[2])
+          for (i[3] = 0; i[3] < end(3); ++i[3])
+            out_.want[place(kept)] +=
+                x[0].model.values[place(has[0])] * x[1].model.values[place(has[1])] * x[2].model.values[place(has[2])];
+    return std::move(out_);
+  }
+
+  template <class Broadcast>
+  Tensor sum_of_three(const Viewed (&x)[3], const std::array<std::uint32_t, 3>& has, std::uint32_t all,
+                      std::uint32_t kept, Broadcast broadcast) {
+    const auto letters = [](std::uint32_t loops, const char* between) {
+      std::string text;
+      for (std::size_t d = 0; d < 4; ++d)
+        if ((loops >> d & 1) != 0) text += (text.empty() ? "" : between) + std::string(1, "ijkl"[d]);
+      return text;
+    };
+    const std::uint32_t how = roll(4);
+    if (how == 0) {
+      const auto access = [&](const char* tensor, std::uint32_t loops) {
+        return fmt::format("{}({})", tensor, letters(loops, ", "));
+      };
+      const auto sizes = [&](const char* tensor, std::uint32_t loops) {
+        std::string text = letters(loops, ", ");
+        for (char& c : text) c = static_cast<char>(std::toupper(c));
+        return fmt::format("T({}) {}", text, tensor);
+      };
+      const std::string text = fmt::format("def f<T>({}, {}, {}) -> (S) {{ {} +=! {} * {} * {} }}", sizes("A", has[0]),
+                                           sizes("B", has[1]), sizes("C", has[2]), kept == 0 ? "S" : access("S", kept),
+                                           access("A", has[0]), access("B", has[1]), access("C", has[2]));
+      say(text);
+      return comprehension(text)(x[0].tensor, x[1].tensor, x[2].tensor);
+    }
+    if (how == 1) {
+      const std::string text =
+          fmt::format("{},{},{}->{}", letters(has[0], ""), letters(has[1], ""), letters(has[2], ""), letters(kept, ""));
+      say("einsum " + text);
+      return einsum(text, {x[0].tensor, x[1].tensor, x[2].tensor});
+    }
+    const auto wide = [&](std::size_t k) { return x[k].tensor.reshape(to_shape(broadcast(has[k]))); };
+    Ints axes;
+    for (std::size_t d = 0; d < 4; ++d)
+      if ((kept >> d & 1) == 0) axes.push_back(d);
+    say(fmt::format("{} summed but for {}", how == 2 ? "(a * b) * c" : "a * (b * c)", letters(kept, ", ")));
+    const Tensor product = how == 2 ? wide(0) * wide(1) * wide(2) : wide(0) * (wide(1) * wide(2));
+    return (axes.empty() ? product : sum(product, axes)).to(dtype_).reshape(to_shape(broadcast(kept & all)));
   }
 
   // Two products with a layer between them that reads the rows of the first product again.

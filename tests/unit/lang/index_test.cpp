@@ -18,7 +18,7 @@ sym::Expr index(IndexBuilder& builder, const std::string& text) {
   const ProgramPtr program =
       check("def f(float(N) X) -> (Y) { Y(i, j, k) = X(" + text + ") where i in 0:9, j in 0:9, k in 0:9 }")[0];
   const lang::Expr& access = program->definition[program->statements[0].accesses[0].expr];
-  return builder.number(*program, access.args[0], std::array<std::int64_t, 1>{10});
+  return builder.number(*program, access.args[0], std::array{builder.constant(10)});
 }
 
 /// Calls f(point) for each point of the box.
@@ -154,7 +154,7 @@ TEST_CASE("the statements of a definition share equal index expressions") {
     text += " T" + std::to_string(k + 1) + "(a) = T" + std::to_string(k) + "(a) + T" + std::to_string(k) + "(a + 1)";
   }
   const Inference found = infer(*check(text + " Y(i) = T20(i) }")[0], std::vector<std::optional<Shape>>{Shape{40}});
-  CHECK(found.statements.back().ranges == std::vector<Interval>{Interval{-1, 18}});
+  CHECK(found.statements.back().box == std::vector<Interval>{Interval{-1, 18}});
   CHECK(found.builder->pool().size() <= 4);
 }
 

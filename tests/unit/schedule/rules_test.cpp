@@ -137,6 +137,16 @@ std::vector<Example> examples() {
          }
          return un(Op::Neg, x);
        }},
+      {"sum of products -> products in turn",
+       [=] {
+         const auto at = [](std::int64_t i, std::int64_t j, std::int64_t k) {
+           return graph::expand(counting({i, j, k}, DType::int32), {32, 32, 32});
+         };
+         const NodePtr xy = bin(Op::Mul, at(32, 32, 1), at(1, 32, 32));
+         const NodePtr z = graph::expand(counting({1, 1, 32, 32}, DType::int32), {32, 32, 32, 32});
+         const NodePtr wide = graph::expand(graph::reshape(xy, {32, 32, 32, 1}), {32, 32, 32, 32});
+         return graph::reduce(Op::Sum, bin(Op::Mul, wide, z), {1, 2});
+       }},
       {"copy(copy) -> copy",
        [=] {
          const NodePtr wide = graph::expand(counting({2, 1}), {2, 3});  // a copy of it has another layout

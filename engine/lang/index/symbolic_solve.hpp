@@ -1,4 +1,4 @@
-// Bounds of index expressions whose sizes are symbols.
+// Bounds of index expressions whose sizes are symbols, and the ranges that keep them in bounds, as formulas.
 #pragma once
 
 #include <span>
@@ -8,20 +8,14 @@
 
 namespace oriel::lang {
 
-/// A half-open range with formulas as ends. A null end is no bound.
-struct OpenRange {
-  sym::Expr lo = nullptr;
-  sym::Expr end = nullptr;
-};
-
 /// The least and the greatest value of an expression, both included. Null: no bound was found.
-struct OpenBounds {
+struct ExprBounds {
   sym::Expr lo = nullptr;
   sym::Expr hi = nullptr;
 };
 
 /// What holds for the sizes: the bounds of their symbols, and conditions that are assumed.
-class OpenFacts {
+class SizeFacts {
  public:
   /// True only if the condition holds for all sizes that satisfy the facts. May miss some that do.
   bool proves(sym::Expr condition);
@@ -43,18 +37,18 @@ class OpenFacts {
 bool has_only_sizes(sym::Expr e);
 /// Encloses the expression over a box of loops, all of whose ranges have ends and are not empty. Exact if each loop
 /// occurs once and there is no remainder or selection.
-OpenBounds enclose(sym::Expr e, std::span<const OpenRange> box, OpenFacts& facts);
+ExprBounds enclose(sym::Expr e, std::span<const IndexRange> box, SizeFacts& facts);
 
 /// The constraints that one index expression puts on one loop.
-class OpenSolver {
+class SymbolicSolver {
  public:
   /// The ranges in `box` of all other loops that occur must be known.
-  OpenSolver(std::int32_t variable, std::span<const OpenRange> box, OpenFacts& facts)
+  SymbolicSolver(std::int32_t variable, std::span<const IndexRange> box, SizeFacts& facts)
       : variable_(variable), box_(box), facts_(facts) {}
 
   /// Collects what keeps `e` in `target` for all values of the other loops. False if the form of `e` has no formula;
   /// what was collected is then void.
-  bool solve(sym::Expr e, OpenRange target);
+  bool solve(sym::Expr e, IndexRange target);
 
   std::vector<sym::Expr> lows;      // the loop is at least each of these
   std::vector<sym::Expr> ends;      // and below each of these
@@ -63,14 +57,14 @@ class OpenSolver {
 
  private:
   bool has_variable(sym::Expr e) const;
-  bool solve_sum(sym::Expr e, OpenRange target);
-  bool solve_multiple(sym::Expr e, sym::Expr factor, OpenRange target, OpenBounds rest);
-  bool solve_extremum(sym::Expr e, OpenRange target);
-  bool solve_remainder(sym::Expr e, OpenRange target);
+  bool solve_sum(sym::Expr e, IndexRange target);
+  bool solve_multiple(sym::Expr e, sym::Expr factor, IndexRange target, ExprBounds rest);
+  bool solve_extremum(sym::Expr e, IndexRange target);
+  bool solve_remainder(sym::Expr e, IndexRange target);
 
   std::int32_t variable_;
-  std::span<const OpenRange> box_;
-  OpenFacts& facts_;
+  std::span<const IndexRange> box_;
+  SizeFacts& facts_;
 };
 
 /// `small <= large` as people write it: each term on the side where its coefficient is positive, "I + J - 1 <= K",

@@ -1,5 +1,5 @@
-// Random definitions in index notation with open sizes: at random shapes the formulas have the values that inference
-// with these numbers finds, and the preconditions hold exactly where it accepts the shapes. RC_PARAMS as for
+// Random definitions in index notation with symbolic sizes: at random shapes the formulas have the values that
+// inference with these numbers finds, and the preconditions hold exactly where it accepts the shapes. RC_PARAMS as for
 // random_affine.
 #include <doctest/doctest.h>
 #include <rapidcheck.h>
@@ -9,7 +9,7 @@
 #include <string>
 
 #include "affine_program.hpp"
-#include "lang/open_ranges.hpp"
+#include "lang/infer.hpp"
 #include "support/fixed_seed.hpp"
 #include "support/sized.hpp"
 #include "sym/print.hpp"
@@ -60,14 +60,14 @@ Sample sample(const lang::Program& program) {
   return out;
 }
 
-void check_ranges(const lang::OpenInference& open, const lang::Inference& numbers, const Sizes& sizes) {
-  for (std::size_t s = 0; s < open.statements.size(); ++s) {
-    for (std::size_t v = 0; v < open.statements[s].ranges.size(); ++v) {
-      const lang::OpenRange range = open.statements[s].ranges[v];
+void check_ranges(const lang::Inference& symbolic, const lang::Inference& numbers, const Sizes& sizes) {
+  for (std::size_t s = 0; s < symbolic.statements.size(); ++s) {
+    for (std::size_t v = 0; v < symbolic.statements[s].ranges.size(); ++v) {
+      const lang::IndexRange range = symbolic.statements[s].ranges[v];
       RC_LOG() << "statement " << s << ", loop " << v << ": " << sym::to_string(range.lo) << " to "
                << sym::to_string(range.end) << '\n';
-      RC_ASSERT(value(range.lo, sizes) == numbers.statements[s].ranges[v].lo);
-      RC_ASSERT(value(range.end, sizes) == numbers.statements[s].ranges[v].hi + 1);
+      RC_ASSERT(value(range.lo, sizes) == numbers.statements[s].box[v].lo);
+      RC_ASSERT(value(range.end, sizes) == numbers.statements[s].box[v].hi + 1);
     }
   }
 }
@@ -75,7 +75,7 @@ void check_ranges(const lang::OpenInference& open, const lang::Inference& number
 void check_program(const std::vector<std::uint8_t>& numbers) {
   testing::ProgramCase drawn = testing::decode(numbers);
   for (testing::StatementCase& statement : drawn.statements) {
-    for (auto& where : statement.where) {  // open sizes need where clauses with values
+    for (auto& where : statement.where) {  // symbolic sizes need where clauses with values
       if (where) where->second = std::max(where->second, where->first + 1);
     }
   }
@@ -87,10 +87,10 @@ void check_program(const std::vector<std::uint8_t>& numbers) {
     RC_TAG("refused for all shapes");
     return;
   }
-  lang::OpenInference open;
+  lang::Inference symbolic;
   std::string error;
   try {
-    open = lang::infer_open(*program, {});
+    symbolic = lang::infer_symbolic(*program, {});
   } catch (const ComprehensionError& refused) {
     error = refused.kind();
   }
@@ -105,18 +105,18 @@ void check_program(const std::vector<std::uint8_t>& numbers) {
     lang::Inference found;
     const bool accepts_numbers = accepts(*program, at.shapes, found);
     if (!error.empty()) {
-      RC_LOG() << "open sizes: " << error << '\n';
+      RC_LOG() << "symbolic sizes: " << error << '\n';
       RC_ASSERT(!accepts_numbers);
       continue;
     }
     // Each precondition is exact if all before it hold.
-    const lang::OpenPrecondition* violated = nullptr;
-    for (const lang::OpenPrecondition& precondition : open.preconditions) {
+    const lang::SizePrecondition* violated = nullptr;
+    for (const lang::SizePrecondition& precondition : symbolic.preconditions) {
       if (violated == nullptr && value(precondition.condition, at.sizes) == 0) violated = &precondition;
     }
     if (violated == nullptr) {
       RC_ASSERT(accepts_numbers);
-      check_ranges(open, found, at.sizes);
+      check_ranges(symbolic, found, at.sizes);
       ++accepted;
     } else if (violated->exact) {
       RC_LOG() << "violated: " << sym::to_string(violated->condition) << '\n';
@@ -128,7 +128,7 @@ void check_program(const std::vector<std::uint8_t>& numbers) {
 
 }  // namespace
 
-TEST_CASE("formulas for open sizes have the values that inference with numbers finds") {
+TEST_CASE("formulas for symbolic sizes have the values that inference with numbers finds") {
   CHECK(rc::check([] {
     check_program(*rc::gen::container<std::vector<std::uint8_t>>(kNumbers, test::any_of<std::uint8_t>(0, 255)));
   }));

@@ -1,4 +1,4 @@
-#include "lang/index/open_bounds.hpp"
+#include "lang/index/symbolic_solve.hpp"
 
 #include <algorithm>
 
@@ -23,7 +23,7 @@ bool names_loop(sym::Expr e, std::int64_t loop) {
 bool share_variables(sym::Expr a, sym::Expr b, std::int64_t but) {
   const std::vector<sym::Expr> left = sym::variables_of(a);
   return std::ranges::any_of(sym::variables_of(b), [&](sym::Expr variable) {
-    if (is_open_size(variable) || (variable->kind == Kind::loop && variable->value == but)) return false;
+    if (is_size_symbol(variable) || (variable->kind == Kind::loop && variable->value == but)) return false;
     return std::ranges::find(left, variable) != left.end();
   });
 }
@@ -31,15 +31,15 @@ bool share_variables(sym::Expr a, sym::Expr b, std::int64_t but) {
 sym::Expr number(sym::Expr like, std::int64_t n) { return like->pool->constant(n); }
 
 // The product of `e` with bounds and a factor of sizes.
-OpenBounds scaled(OpenBounds e, sym::Expr factor, OpenFacts& facts) {
+ExprBounds scaled(ExprBounds e, sym::Expr factor, SizeFacts& facts) {
   const auto times = [&](sym::Expr end) { return end == nullptr ? nullptr : sym::mul(end, factor); };
   if (facts.proves(sym::ge(factor, number(factor, 0)))) return {times(e.lo), times(e.hi)};
   if (facts.proves(sym::le(factor, number(factor, 0)))) return {times(e.hi), times(e.lo)};
   return {};
 }
 
-OpenBounds enclose_product(sym::Expr e, std::span<const OpenRange> box, OpenFacts& facts) {
-  OpenBounds out{number(e, 1), number(e, 1)};
+ExprBounds enclose_product(sym::Expr e, std::span<const IndexRange> box, SizeFacts& facts) {
+  ExprBounds out{number(e, 1), number(e, 1)};
   sym::Expr factor = number(e, 1);
   bool first = true;
   for (const sym::Expr arg : e->args) {
@@ -47,13 +47,13 @@ OpenBounds enclose_product(sym::Expr e, std::span<const OpenRange> box, OpenFact
       factor = sym::mul(factor, arg);
       continue;
     }
-    const OpenBounds next = enclose(arg, box, facts);
+    const ExprBounds next = enclose(arg, box, facts);
     if (first) {
       out = next;
       first = false;
       continue;
     }
-    const auto positive = [&](OpenBounds of) {
+    const auto positive = [&](ExprBounds of) {
       return of.lo != nullptr && of.hi != nullptr && facts.proves(sym::ge(of.lo, number(e, 0)));
     };
     if (!positive(out) || !positive(next)) return {};
@@ -82,10 +82,10 @@ Multiple as_multiple(sym::Expr product) {
   return out;
 }
 
-OpenBounds enclose_remainder(sym::Expr e, std::span<const OpenRange> box, OpenFacts& facts) {
+ExprBounds enclose_remainder(sym::Expr e, std::span<const IndexRange> box, SizeFacts& facts) {
   const sym::Expr by = e->args[1];
   if (!has_only_sizes(by) || !facts.proves(sym::ge(by, number(e, 1)))) return {};
-  const OpenBounds of = enclose(e->args[0], box, facts);
+  const ExprBounds of = enclose(e->args[0], box, facts);
   if (of.lo != nullptr && of.hi != nullptr && facts.proves(sym::ge(of.lo, number(e, 0))) &&
       facts.proves(sym::lt(of.hi, by))) {
     return of;
@@ -95,9 +95,9 @@ OpenBounds enclose_remainder(sym::Expr e, std::span<const OpenRange> box, OpenFa
 
 }  // namespace
 
-bool OpenFacts::proves(sym::Expr condition) { return proves(condition, {}); }
+bool SizeFacts::proves(sym::Expr condition) { return proves(condition, {}); }
 
-bool OpenFacts::proves(sym::Expr condition, std::span<const sym::Expr> more) {
+bool SizeFacts::proves(sym::Expr condition, std::span<const sym::Expr> more) {
   if (condition->kind == Kind::truth) return condition->value != 0;
   if (proofs_left_-- <= 0) return false;
   std::vector<sym::Expr> all{sym::logical_not(condition)};
@@ -106,19 +106,19 @@ bool OpenFacts::proves(sym::Expr condition, std::span<const sym::Expr> more) {
   return sym::contradicts(all, kProofBudget);
 }
 
-sym::Expr OpenFacts::smaller(sym::Expr a, sym::Expr b) {
+sym::Expr SizeFacts::smaller(sym::Expr a, sym::Expr b) {
   if (proves(sym::le(a, b))) return a;
   return proves(sym::le(b, a)) ? b : sym::min(a, b);
 }
 
-sym::Expr OpenFacts::greater(sym::Expr a, sym::Expr b) {
+sym::Expr SizeFacts::greater(sym::Expr a, sym::Expr b) {
   if (proves(sym::ge(a, b))) return a;
   return proves(sym::ge(b, a)) ? b : sym::max(a, b);
 }
 
-bool has_only_sizes(sym::Expr e) { return std::ranges::all_of(sym::variables_of(e), is_open_size); }
+bool has_only_sizes(sym::Expr e) { return std::ranges::all_of(sym::variables_of(e), is_size_symbol); }
 
-OpenBounds enclose(sym::Expr e, std::span<const OpenRange> box, OpenFacts& facts) {
+ExprBounds enclose(sym::Expr e, std::span<const IndexRange> box, SizeFacts& facts) {
   if (has_only_sizes(e)) return {e, e};
   switch (e->kind) {
     case Kind::symbol: {  // an element that is read
@@ -126,13 +126,13 @@ OpenBounds enclose(sym::Expr e, std::span<const OpenRange> box, OpenFacts& facts
       return {range.has_lo() ? number(e, range.lo) : nullptr, range.has_hi() ? number(e, range.hi) : nullptr};
     }
     case Kind::loop: {
-      const OpenRange range = box[static_cast<std::size_t>(e->value)];
+      const IndexRange range = box[static_cast<std::size_t>(e->value)];
       return {range.lo, range.end == nullptr ? nullptr : sym::add(range.end, -1)};
     }
     case Kind::sum: {
-      OpenBounds sum{number(e, e->value), number(e, e->value)};
+      ExprBounds sum{number(e, e->value), number(e, e->value)};
       for (std::size_t k = 0; k < e->args.size(); ++k) {
-        const OpenBounds term = scaled(enclose(e->args[k], box, facts), number(e, e->coefficients[k]), facts);
+        const ExprBounds term = scaled(enclose(e->args[k], box, facts), number(e, e->coefficients[k]), facts);
         sum.lo = sum.lo == nullptr || term.lo == nullptr ? nullptr : sym::add(sum.lo, term.lo);
         sum.hi = sum.hi == nullptr || term.hi == nullptr ? nullptr : sym::add(sum.hi, term.hi);
       }
@@ -143,7 +143,7 @@ OpenBounds enclose(sym::Expr e, std::span<const OpenRange> box, OpenFacts& facts
     case Kind::floor_div: {
       const sym::Expr by = e->args[1];
       if (!has_only_sizes(by) || !facts.proves(sym::ge(by, number(e, 1)))) return {};
-      const OpenBounds of = enclose(e->args[0], box, facts);
+      const ExprBounds of = enclose(e->args[0], box, facts);
       return {of.lo == nullptr ? nullptr : sym::floor_div(of.lo, by),
               of.hi == nullptr ? nullptr : sym::floor_div(of.hi, by)};
     }
@@ -153,9 +153,9 @@ OpenBounds enclose(sym::Expr e, std::span<const OpenRange> box, OpenFacts& facts
     case Kind::max: {
       // A bound of one argument is enough for the upper end of a minimum and the lower end of a maximum.
       const bool least = e->kind == Kind::min;
-      OpenBounds out = enclose(e->args[0], box, facts);
+      ExprBounds out = enclose(e->args[0], box, facts);
       for (const sym::Expr arg : e->args.subspan(1)) {
-        const OpenBounds next = enclose(arg, box, facts);
+        const ExprBounds next = enclose(arg, box, facts);
         const auto joined = [&](sym::Expr a, sym::Expr b, bool either) {
           if (a == nullptr || b == nullptr) return !either ? nullptr : a == nullptr ? b : a;
           return least ? facts.smaller(a, b) : facts.greater(a, b);
@@ -165,21 +165,21 @@ OpenBounds enclose(sym::Expr e, std::span<const OpenRange> box, OpenFacts& facts
       return out;
     }
     case Kind::select: {
-      const OpenBounds a = enclose(e->args[1], box, facts);
-      const OpenBounds b = enclose(e->args[2], box, facts);
+      const ExprBounds a = enclose(e->args[1], box, facts);
+      const ExprBounds b = enclose(e->args[2], box, facts);
       return {a.lo == nullptr || b.lo == nullptr ? nullptr : facts.smaller(a.lo, b.lo),
               a.hi == nullptr || b.hi == nullptr ? nullptr : facts.greater(a.hi, b.hi)};
     }
     default:
-      return e->is_condition() ? OpenBounds{number(e, 0), number(e, 1)} : OpenBounds{};
+      return e->is_condition() ? ExprBounds{number(e, 0), number(e, 1)} : ExprBounds{};
   }
 }
 
-bool OpenSolver::has_variable(sym::Expr e) const { return names_loop(e, variable_); }
+bool SymbolicSolver::has_variable(sym::Expr e) const { return names_loop(e, variable_); }
 
-bool OpenSolver::solve(sym::Expr e, OpenRange target) {
+bool SymbolicSolver::solve(sym::Expr e, IndexRange target) {
   if (!has_variable(e)) {
-    const OpenBounds bounds = enclose(e, box_, facts_);
+    const ExprBounds bounds = enclose(e, box_, facts_);
     if ((target.lo != nullptr && bounds.lo == nullptr) || (target.end != nullptr && bounds.hi == nullptr)) return false;
     if (target.lo != nullptr) at_most(target.lo, bounds.lo, required);
     if (target.end != nullptr) at_most(sym::add(bounds.hi, 1), target.end, required);
@@ -214,7 +214,7 @@ bool OpenSolver::solve(sym::Expr e, OpenRange target) {
 }
 
 // One term may name the variable, and shares no other loop with the rest.
-bool OpenSolver::solve_sum(sym::Expr e, OpenRange target) {
+bool SymbolicSolver::solve_sum(sym::Expr e, IndexRange target) {
   sym::Expr term = nullptr;
   std::int64_t coefficient = 0;
   sym::Expr rest = number(e, e->value);
@@ -229,7 +229,7 @@ bool OpenSolver::solve_sum(sym::Expr e, OpenRange target) {
     }
   }
   if (share_variables(term, rest, variable_)) return false;
-  const OpenBounds around = enclose(rest, box_, facts_);
+  const ExprBounds around = enclose(rest, box_, facts_);
   sym::Expr factor = number(e, coefficient);
   if (term->kind == Kind::product) {
     const Multiple multiple = as_multiple(term);
@@ -241,9 +241,9 @@ bool OpenSolver::solve_sum(sym::Expr e, OpenRange target) {
 }
 
 // factor * e + rest lies in the target.
-bool OpenSolver::solve_multiple(sym::Expr e, sym::Expr factor, OpenRange target, OpenBounds rest) {
+bool SymbolicSolver::solve_multiple(sym::Expr e, sym::Expr factor, IndexRange target, ExprBounds rest) {
   if ((target.lo != nullptr && rest.lo == nullptr) || (target.end != nullptr && rest.hi == nullptr)) return false;
-  OpenRange inner;
+  IndexRange inner;
   if (facts_.proves(sym::ge(factor, number(e, 1)))) {
     const sym::Expr up = sym::add(factor, -1);  // a quotient of x + factor - 1 is rounded up
     if (target.lo != nullptr) inner.lo = sym::floor_div(sym::add(sym::sub(target.lo, rest.lo), up), factor);
@@ -259,13 +259,13 @@ bool OpenSolver::solve_multiple(sym::Expr e, sym::Expr factor, OpenRange target,
 }
 
 // All arguments of a minimum reach the lower end. For the upper end one argument must be known to stay below it.
-bool OpenSolver::solve_extremum(sym::Expr e, OpenRange target) {
+bool SymbolicSolver::solve_extremum(sym::Expr e, IndexRange target) {
   const bool least = e->kind == Kind::min;
   sym::Expr& some = least ? target.end : target.lo;
   if (some != nullptr) {
     const bool known = std::ranges::any_of(e->args, [&](sym::Expr arg) {
       if (has_variable(arg)) return false;
-      const OpenBounds bounds = enclose(arg, box_, facts_);
+      const ExprBounds bounds = enclose(arg, box_, facts_);
       const sym::Expr end = least ? bounds.hi : bounds.lo;
       return end != nullptr && facts_.proves(least ? sym::lt(end, some) : sym::ge(end, some));
     });
@@ -276,7 +276,7 @@ bool OpenSolver::solve_extremum(sym::Expr e, OpenRange target) {
 }
 
 // A remainder bounds nothing. That its whole range lies in the target is sufficient, not necessary.
-bool OpenSolver::solve_remainder(sym::Expr e, OpenRange target) {
+bool SymbolicSolver::solve_remainder(sym::Expr e, IndexRange target) {
   const sym::Expr by = e->args[1];
   if (!has_only_sizes(by) || !facts_.proves(sym::ge(by, number(e, 1)))) return false;
   if (target.lo != nullptr) at_most(target.lo, number(e, 0), required);

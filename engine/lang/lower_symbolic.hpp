@@ -12,7 +12,7 @@ namespace oriel::lang {
 /// preconditions. These become guards at the statements' lines, or deferred checks if a size is unbacked. Returns
 /// nullopt, and records nothing, if a range has no formula, or if a precondition does not hold for the hints: inference
 /// with numbers may still accept these. Throws ComprehensionError if no sizes are accepted and there are no hints.
-std::optional<Lowered> lower_open(const Program& program, std::span<const graph::NodePtr> arguments, Device device,
-                                  const graph::Origin& origin, bool zero_origin);
+std::optional<Lowered> lower_symbolic(const Program& program, std::span<const graph::NodePtr> arguments, Device device,
+                                      const graph::Origin& origin, bool zero_origin);
 
 }  // namespace oriel::lang

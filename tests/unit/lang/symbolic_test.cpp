@@ -4,7 +4,7 @@
 #include <string>
 #include <vector>
 
-#include "lang/open_ranges.hpp"
+#include "lang/infer.hpp"
 #include "oriel/oriel.hpp"
 #include "sym/print.hpp"
 
@@ -15,23 +15,23 @@ namespace {
 using Texts = std::vector<std::string>;
 
 /// "i: 0 to (I + 1) // 2" for each variable of each statement, then "if I >= 2" for each precondition.
-Texts ranges(const std::string& text, const std::vector<lang::OpenShape>& shapes = {}) {
+Texts ranges(const std::string& text, const std::vector<lang::ArgumentShape>& shapes = {}) {
   const lang::ProgramPtr program = lang::select(lang::check(text), {});
-  const lang::OpenInference found = lang::infer_open(*program, shapes);
+  const lang::Inference found = lang::infer_symbolic(*program, shapes);
   Texts out;
   for (std::size_t s = 0; s < found.statements.size(); ++s) {
     for (std::size_t v = 0; v < found.statements[s].ranges.size(); ++v) {
-      const lang::OpenRange range = found.statements[s].ranges[v];
+      const lang::IndexRange range = found.statements[s].ranges[v];
       out.push_back(std::string(program->statements[s].variables[v].name) + ": " + sym::to_string(range.lo) + " to " +
                     sym::to_string(range.end));
     }
   }
-  for (const lang::OpenPrecondition& precondition : found.preconditions)
+  for (const lang::SizePrecondition& precondition : found.preconditions)
     out.push_back("if " + sym::to_string(precondition.condition));
   return out;
 }
 
-std::string error(const std::string& text, const std::vector<lang::OpenShape>& shapes = {}) {
+std::string error(const std::string& text, const std::vector<lang::ArgumentShape>& shapes = {}) {
   try {
     ranges(text, shapes);
   } catch (const ComprehensionError& refused) {
@@ -40,8 +40,8 @@ std::string error(const std::string& text, const std::vector<lang::OpenShape>& s
   return "no error";
 }
 
-lang::OpenSize size(std::int64_t n) { return {n, {}}; }
-lang::OpenSize size(const char* name) { return {-1, name}; }
+lang::ArgumentSize size(std::int64_t n) { return {n, {}}; }
+lang::ArgumentSize size(const char* name) { return {-1, name}; }
 
 }  // namespace
 
@@ -91,7 +91,7 @@ TEST_CASE("shapes that are given in part, or by names") {
 TEST_CASE("definitions that no sizes, or no formulas, fit") {
   const std::string mm = "def mm(float(M, K) A, float(K, N) B) -> (C) { C(m, n) +=! A(m, k) * B(k, n) }";
   CHECK(error(mm, {{{size(3)}}, {}}) ==
-        "comprehension:1:8: error: 'A' has 2 dimensions, but its argument has 1 [rank_mismatch]");
+        "comprehension:1:8: error: 'A' has 2 dimensions, but its argument has 1: (3,) [rank_mismatch]");
   CHECK(error(mm, {{{size(3), size(4)}}, {{size(5), size("n")}}}) ==
         "comprehension:1:29: error: K is 4 by dimension 1 of 'A' and 5 by dimension 0 of 'B'; one name is one size "
         "[size_mismatch]");

@@ -44,9 +44,10 @@ NodePtr positions(const Call& call, const Tensor& index, SymInt extent, Bounds b
     const std::vector<bool> good = Access::tensor(inside).to_vector<bool>();
     for (std::size_t k = 0; k < good.size(); ++k) {
       if (good[k]) continue;
-      throw IndexError(call.operation(), fmt::format("index {} leaves an axis of {}; {} to {} would do",
-                                                     Access::tensor(at).to_vector<std::int64_t>()[k], to_string(extent),
-                                                     to_string(-extent), to_string(extent - 1)));
+      throw IndexError(call.operation(),
+                       fmt::format("index {} is out of range for an axis of size {}; valid are {} to {}",
+                                   Access::tensor(at).to_vector<std::int64_t>()[k], to_string(extent),
+                                   to_string(-extent), to_string(extent - 1)));
     }
   }
   return call.where(inside, moved, position_number(call, -1, *at));

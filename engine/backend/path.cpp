@@ -45,7 +45,7 @@ std::string_view text(PathObstacle obstacle) {
     case PathObstacle::SharedKernel:
       return "other reductions or loops share its kernel";
     case PathObstacle::Padded:
-      return "its results are a part of a larger value (concat, pad), for all of which its loops run";
+      return "it is one part of a concat or pad, and its kernel also loops over the other parts";
     case PathObstacle::Converted:
       return "its products are converted before they are summed: sum them first, or convert the factors";
     case PathObstacle::ThreeFactors:

@@ -98,7 +98,8 @@ int run_devices(Arguments rest, const Streams& streams) {
                                       "and --device. The default one is marked.");
     return asks_help(rest[0])
                ? tell(streams, text)
-               : usage_error("devices", fmt::format("no argument is taken, but '{}' came", rest[0]), text, streams.err);
+               : usage_error("devices", fmt::format("unexpected argument '{}'; this command takes none", rest[0]), text,
+                             streams.err);
   }
   const Device chosen = default_device();
   for (const Device device : devices()) {
@@ -113,7 +114,8 @@ int run_version(Arguments rest, const Streams& streams) {
     const std::string text = usage_of("version", "Prints the version.");
     return asks_help(rest[0])
                ? tell(streams, text)
-               : usage_error("version", fmt::format("no argument is taken, but '{}' came", rest[0]), text, streams.err);
+               : usage_error("version", fmt::format("unexpected argument '{}'; this command takes none", rest[0]), text,
+                             streams.err);
   }
   streams.out << "oriel " << ORIEL_VERSION << '\n';
   return 0;

@@ -102,7 +102,7 @@ std::string read_arguments(std::span<const std::string> arguments, EvalRequest& 
     } else if (argument.starts_with("-")) {
       return fmt::format("unknown option '{}'", argument);
     } else if (request.file) {
-      return fmt::format("one file is taken, but '{}' follows", argument);
+      return fmt::format("unexpected argument '{}'; this command takes one file", argument);
     } else {
       request.file = argument;
     }

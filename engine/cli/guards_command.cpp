@@ -107,9 +107,10 @@ int run_guards(std::span<const std::string> arguments, std::istream& in, std::os
     } else if (argument.starts_with("-")) {
       return usage_error("guards", fmt::format("unknown option '{}'", argument), kGuardsUsage, err);
     } else if (program != nullptr) {
-      return usage_error("guards",
-                         fmt::format("one text is taken, but '{}' follows; quote all questions as one", argument),
-                         kGuardsUsage, err);
+      return usage_error(
+          "guards",
+          fmt::format("unexpected argument '{}'; this command takes one text, so quote all questions as one", argument),
+          kGuardsUsage, err);
     } else {
       program = &argument;
     }

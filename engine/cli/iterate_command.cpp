@@ -191,9 +191,10 @@ int run_iterate(std::span<const std::string> arguments, std::istream& in, std::o
     } else if (argument.starts_with("-")) {
       return usage_error("iterate", fmt::format("unknown option '{}'", argument), kIterateUsage, err);
     } else if (operands != nullptr) {
-      return usage_error("iterate",
-                         fmt::format("one text is taken, but '{}' follows; quote all operands as one", argument),
-                         kIterateUsage, err);
+      return usage_error(
+          "iterate",
+          fmt::format("unexpected argument '{}'; this command takes one text, so quote all operands as one", argument),
+          kIterateUsage, err);
     } else {
       operands = &argument;
     }

@@ -96,7 +96,7 @@ std::string read_arguments(std::span<const std::string> arguments, RangesRequest
       if (!shape) return fmt::format("'{}' is no NAME=SHAPE, as in A=3,4 or A=n,?", argument);
       request.shapes[argument.substr(0, sign)] = *shape;
     } else if (request.file) {
-      return fmt::format("one file is taken, but '{}' follows", argument);
+      return fmt::format("unexpected argument '{}'; this command takes one file", argument);
     } else {
       request.file = argument;
     }

@@ -146,9 +146,10 @@ int run_view(std::span<const std::string> arguments, std::istream& in, std::ostr
     } else if (argument.starts_with("-")) {
       return usage_error("view", fmt::format("unknown option '{}'", argument), kViewUsage, err);
     } else if (program != nullptr) {
-      return usage_error("view",
-                         fmt::format("one program is taken, but '{}' follows; quote the whole program", argument),
-                         kViewUsage, err);
+      return usage_error(
+          "view",
+          fmt::format("unexpected argument '{}'; this command takes one program, so quote it as a whole", argument),
+          kViewUsage, err);
     } else {
       program = &argument;
     }

@@ -159,9 +159,8 @@ std::string export_header(const ExportUnit& unit) {
   text.line("// Written by Oriel: {} of {} kernels, on the caller's memory. C++17, GCC or Clang.", unit.name,
             unit.kernels.size());
   text.line("//\n// Build {}.cpp with {}", unit.name, kExportFlags);
-  text.line(
-      "// for the bits that Oriel gives; none of these flags is needed for right results. Where that file includes");
-  text.line("// Eigen, 3.4 is meant.");
+  text.line("// With these flags the results equal Oriel's bit for bit; without them they are still correct.");
+  text.line("// Needs Eigen 3.4 if that file includes it.");
   text.line("#pragma once\n\n#include <array>\n#include <cstddef>\n#include <cstdint>\n{}\nnamespace {} {{\n",
             unit.numbers.empty() ? "" : "#include <limits>\n", unit.name);
   const std::vector<const ExportedTensor*> inputs = inputs_of(unit);
@@ -198,8 +197,9 @@ std::string export_header(const ExportUnit& unit) {
   text.line("/// What run() keeps intermediate values in: bytes, and the alignment of the first.");
   text.line("inline constexpr std::size_t kScratchBytes{{{}}};", unit.scratch_bytes);
   text.line("inline constexpr std::size_t kScratchAlignment{{{}}};", kExportAlignment);
-  text.line("/// {}", unit.tiles_in_scratch ? "Of these, what its tiles take; on the stack are less than 2 KiB."
-                                            : "About what its tiles take of the stack.");
+  text.line("/// {}", unit.tiles_in_scratch
+                          ? "The part of kScratchBytes that tiles use. run() needs less than 2 KiB of stack."
+                          : "About the bytes of the stack that its tiles use.");
   text.line("inline constexpr std::size_t kTileBytes{{{}}};\n", unit.tile_bytes);
   text.add(R"(enum class Status : int {
   ok = 0,

@@ -84,9 +84,8 @@ std::string open_export_header(std::span<const std::unique_ptr<OpenExport>> plan
   text.line("// Written by Oriel: {} of {} kernels for many sizes, on the caller's memory. C++17, GCC or Clang.",
             unit.name, kernels);
   text.line("//\n// Build {}.cpp with {}", unit.name, kExportFlags);
-  text.line(
-      "// for the bits that Oriel gives; none of these flags is needed for right results. Where that file includes");
-  text.line("// Eigen, 3.4 is meant.");
+  text.line("// With these flags the results equal Oriel's bit for bit; without them they are still correct.");
+  text.line("// Needs Eigen 3.4 if that file includes it.");
   text.line("#pragma once\n\n#include <array>\n#include <cstddef>\n#include <cstdint>\n\nnamespace {} {{\n", unit.name);
   text.line("/// The sizes of a call.");
   for (std::size_t k = 0; k < plans.size(); ++k) {
@@ -130,8 +129,8 @@ std::string open_export_header(std::span<const std::unique_ptr<OpenExport>> plan
   text.line("inline constexpr std::size_t kScratchAlignment{{{}}};", kExportAlignment);
   text.line("/// {}",
             unit.tiles_in_scratch
-                ? "Bytes of its tiles, which are part of scratch; on the stack are sizes and positions of values."
-                : "About what its tiles take of the stack.");
+                ? "The part of scratch that tiles use. On the stack run() keeps sizes and positions of values."
+                : "About the bytes of the stack that its tiles use.");
   text.line("inline constexpr std::size_t kTileBytes{{{}}};\n", tile_bytes);
   text.add(R"(enum class Status : int {
   ok = 0,

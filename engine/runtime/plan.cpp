@@ -38,12 +38,12 @@ Requested request(Plan& plan, std::size_t roots, std::size_t early, bool open) {
 /// Returns why a leaf may not be overwritten, or an empty string if it may.
 schedule::LeafGuard leaf_guard(const Key& key, const LeafNumbers& leaves) {
   return [&](const mem::BufferPtr& buffer) -> std::string {
-    if (!buffer->writable()) return "lies in memory that was lent to be read";
+    if (!buffer->writable()) return "is borrowed memory, which is read-only";
     switch (key.leaf_readers[static_cast<std::size_t>(leaves.of(buffer.get()))]) {
       case Usage::Readers::none:
         return "";
       case Usage::Readers::pending:
-        return "is still to be read by values that others hold, needed here in part alone or larger than it";
+        return "is still read by pending tensors that the program holds; realise them first";
       default:
         return "can still be read from elsewhere";
     }

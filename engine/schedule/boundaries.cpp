@@ -76,7 +76,7 @@ std::string Boundaries::of_stage(EntryId v, const Place& p) {
   if (static_cast<int>(k.instances.size()) >= limits(k).instructions)
     return fmt::format("its kernel is full ({} values)", k.instances.size());
   if (p.scope >= kFirstReduction)
-    return "a reduction over what another reduction walks: it differs from point to point there";
+    return "a reduction inside the loops of another reduction: its result changes at each of their points";
   std::vector<bool> axes;
   if (p.scope == kOuterScope)
     axes.assign(k.outer_shape.size(), true);
@@ -85,7 +85,8 @@ std::string Boundaries::of_stage(EntryId v, const Place& p) {
   else
     return "a reduction with other parallel axes than the kernel's first";
   if (k.empty(p.scope)) return "a reduction inside an empty kernel";
-  if (!g_.maps.single(p.map)) return "the view above this reduction mixes its positions";
+  if (!g_.maps.single(p.map))
+    return "the kernel reads this reduction's results through several stacked views that do not merge into one";
   if (!g_.maps.injective(p.map, axes)) {
     return fmt::format("a reduction that would run {} times to give {}", k.points(p.scope), facts(v).elements);
   }

@@ -177,8 +177,9 @@ bool drop_ones(Domain& domain, const Section& s) {
 void refuse_symbolic(const Domain& domain) {
   for (const Operand& o : domain.operands)
     if (!o.tracker.single() && detail::symbolic(o.tracker) && !detail::never_one_view(o.tracker))
-      throw ArgumentError("schedule", "an operand over symbolic sizes has several views, " + o.tracker.str() +
-                                          "; how loops are split for it depends on the numbers");
+      throw ArgumentError("schedule",
+                          "an operand with symbolic sizes is read through several stacked views (" + o.tracker.str() +
+                              "). Splitting the loops to merge them depends on the sizes, so they must be known");
 }
 
 }  // namespace

@@ -153,7 +153,7 @@ class Joiner {
 
   void refuse(KernelId k, EntryId e, const std::string& why) {
     for (Output& o : kernel(k).outputs)
-      if (o.entry == e) o.reason += "; its rows are not kept for its reader: " + why;
+      if (o.entry == e) o.reason += "; not fused row by row with the kernel that reads it: " + why;
   }
 
   void take(Candidate chosen) {
@@ -235,7 +235,7 @@ class Joiner {
     std::int64_t between = 0;
     for (const EntryId e : c.between) between += estimate(bytes_of(e));
     if (between < kBetweenBytes || between < 2 * memory_bytes(c))
-      return fmt::format("{} bytes between two products stay near", between);
+      return fmt::format("the {} bytes between the two products fit the caches, so fusing them saves nothing", between);
     return {};
   }
 

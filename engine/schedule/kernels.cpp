@@ -77,7 +77,7 @@ class Former {
     else if (wanted)
       reason = std::find(early_.begin(), early_.end(), v) == early_.end()
                    ? "its value was asked for"
-                   : "it is still held, and what it reads is overwritten";
+                   : "a tensor still names it, and a write of this work overwrites elements that it reads";
     else
       reason = graph::is_reduce(arena_[v].op) ? boundaries_.of_reduction(v) : boundaries_.of_value(v);
     if (!reason.empty()) {
@@ -176,8 +176,8 @@ class Former {
     if (write.home != kNone && numel(e.where()->shape()) != numel(e.shape()))
       needed_[static_cast<std::size_t>(write.home)] = true;
     if (needs_base(arena_, write)) {
-      const Place base =
-          fresh(e.shape(), e.source[0], g_.maps.identity(e.shape()), "the elements that the write after it leaves");
+      const Place base = fresh(e.shape(), e.source[0], g_.maps.identity(e.shape()),
+                               "it copies the elements that the next write does not change");
       placement_.places(v).push_back(base);
       placement_.kernel(home.kernel).depends_on.push_back(base.kernel);
       g_.bases[static_cast<std::size_t>(&write - g_.writes.writes.data())] = base.kernel;

@@ -137,10 +137,12 @@ std::string Recomputation::time(EntryId v) {
   if (inlined - stored < kLeastGain || inlined < kLeastRatio * stored) return {};
   const double times = inlined / stored;
   if (active == 1)
-    return fmt::format("a factor: packing it as it is computed would take about {:.1f} times as long as storing it",
-                       times);
-  return fmt::format("needed at {} places: evaluating it there would take about {:.1f} times as long as storing it",
-                     active, times);
+    return fmt::format(
+        "it is a factor of a product: recomputing it while packing takes about {:.1f} times as long as storing it once",
+        times);
+  return fmt::format(
+      "it is used at {} places: recomputing it at each takes about {:.1f} times as long as storing it once", active,
+      times);
 }
 
 // One element of v read at a point: it comes through as many views as the map has.

@@ -38,7 +38,9 @@ void spare_leaves(const Arena& arena, WritePlan& plan) {
     if (kept[static_cast<std::size_t>(w.entry)])
       kept[static_cast<std::size_t>(w.home)] = true;
     else if (arena[w.home].op == Op::Buffer)
-      refuse(w, "nothing keeps what it gives");
+      refuse(w,
+             "the written value is only an intermediate, and a tensor's memory is overwritten only for a requested "
+             "result");
   }
 }
 
@@ -162,8 +164,8 @@ class Orderer {
       return false;
     }
     if (w.staged || !by_value || writes_all(arena_[w.entry]))
-      return give_up(
-          w, fmt::format("its kernel reads other positions of {} than it writes at a time", value_name(w.home)));
+      return give_up(w, fmt::format("one point of its kernel reads an element of {} that another point overwrites",
+                                    value_name(w.home)));
     w.staged = true;
     return false;
   }
@@ -264,7 +266,8 @@ WritePlan hope_for_writes(const Arena& arena, std::span<const EntryId> requested
     if (w.home == kNone) continue;
     const auto home = static_cast<std::size_t>(w.home);
     std::string guarded;
-    if (arena[w.home].op == Op::Buffer) guarded = guard ? guard(arena[w.home].buffer()) : "leaves are only read here";
+    if (arena[w.home].op == Op::Buffer)
+      guarded = guard ? guard(arena[w.home].buffer()) : "is in memory that this plan must not overwrite";
     if (!guarded.empty())
       refuse(w, value_name(w.home) + " " + guarded);
     else if (arena[w.home].op == Op::Assign && wanted[home])

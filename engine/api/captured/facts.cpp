@@ -376,7 +376,9 @@ std::string FactName::text(std::int64_t value) const {
     case Kind::storage:
       return fmt::format("storage {}", value);
     case Kind::order:
-      return value == 0 ? "row-major" : value == 1 || value == 3 ? "row-major but for its strides" : "in another order";
+      return value == 0                 ? "row-major"
+             : value == 1 || value == 3 ? "in row-major order, with gaps or with zero or negative strides"
+                                        : "in another order";
   }
   return {};
 }

@@ -33,11 +33,13 @@ struct PartsChecker {
     const auto* ints = std::get_if<Ints>(&p.arg);
     const bool none = std::holds_alternative<std::monostate>(p.arg);
     const bool laid_out = (p.marks & kHasLayout) != 0;
-    reader.check(!laid_out || p.op == Op::Const, "a layout belongs to a number");
-    reader.check((p.marks & kLayoutAny) == 0 || p.op == Op::Reshape || laid_out, "a mark stands at another op");
-    reader.check((p.marks & kMirrored) == 0 || p.op == Op::Lt || p.op == Op::Le, "a mark stands at another op");
+    reader.check(!laid_out || p.op == Op::Const, "a layout is stated for an op that is no constant");
+    reader.check((p.marks & kLayoutAny) == 0 || p.op == Op::Reshape || laid_out,
+                 "the flag for any layout is set on an op that is no reshape");
+    reader.check((p.marks & kMirrored) == 0 || p.op == Op::Lt || p.op == Op::Le,
+                 "the flag for swapped operands is set on an op that is no comparison");
     reader.check((p.marks & (kBroadcast | kHasStrides)) == 0 || graph::is_movement(p.op),
-                 "a mark stands at another op");
+                 "a flag of movements is set on an op that is none");
     bool fits = none;
     if (p.op == Op::Const) {
       const auto* scalar = std::get_if<graph::Scalar>(&p.arg);

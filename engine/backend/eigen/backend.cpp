@@ -268,7 +268,7 @@ std::string EigenBackend::tier(const codegen::LoopProgram& program, const Kernel
   }
   switch (k == nullptr ? Phase::Watched : k->tuning().phase.load(std::memory_order_acquire)) {
     case Phase::Watched:
-      return "tile machine; a compiler is asked once it has run for as long as that takes";
+      return "tile machine; compiled once its total run time reaches the time that compiling takes";
     case Phase::Asked:
       return "tile machine, being compiled";
     case Phase::Measured:

@@ -138,7 +138,8 @@ class ContractionSource {
     add("kColumns", shape_.columns, "");
     add("kDepth", shape_.depth, "points that are summed");
     add("kBatches", shape_.batches, "");
-    add("kSegment", plan_.segment, "depths that are summed apart, and added in order");
+    add("kSegment", plan_.segment,
+        "depth of a segment; each segment is summed by itself, and the sums are added in order");
     add("kDepthBlock", plan_.depth_block, "of these, depths that are summed in registers, and added in order");
     add("kChunk", blocks_.chunk, "of these, depths whose elements are packed at a time");
     add("kRowBlock", blocks_.rows, "of a block of results");

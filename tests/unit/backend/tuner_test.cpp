@@ -178,7 +178,7 @@ TEST_CASE("a kernel that was run for long is built, measured and decided upon") 
   set_debug_sink([&](std::string_view line) { lines.emplace_back(line); });
   const auto kernel = device.compile(chain(0));
   CHECK((phase(kernel) == Phase::Watched));
-  const std::string watched = "tile machine; a compiler is asked once it has run for as long as that takes";
+  const std::string watched = "tile machine; compiled once its total run time reaches the time that compiling takes";
   CHECK(device.tier(chain(0), nullptr) == watched);
   CHECK(device.tier(chain(0), kernel.get()) == watched);
   launch_until_decided(device, kernel);

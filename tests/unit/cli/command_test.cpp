@@ -58,7 +58,8 @@ TEST_CASE("commands without arguments refuse arguments") {
   for (const char* command : {"version", "devices"}) {
     const Outcome outcome = run({command, "more"});
     CHECK(outcome.status == 2);
-    CHECK(starts_with(outcome.err, std::string("oriel ") + command + ": no argument is taken, but 'more' came\n"));
+    CHECK(starts_with(outcome.err,
+                      std::string("oriel ") + command + ": unexpected argument 'more'; this command takes none\n"));
   }
   const Outcome outcome = run({"help", "more"});
   CHECK(outcome.status == 2);

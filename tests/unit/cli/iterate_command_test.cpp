@@ -182,7 +182,8 @@ TEST_CASE("usage errors exit with 2 and the usage") {
   for (const auto& [arguments, message] : std::vector<std::pair<std::vector<std::string>, std::string>>{
            {{}, "oriel iterate: the operands are missing\n"},
            {{"--jsonlines"}, "oriel iterate: unknown option '--jsonlines'\n"},
-           {{"2", "3"}, "oriel iterate: one text is taken, but '3' follows; quote all operands as one\n"},
+           {{"2", "3"},
+            "oriel iterate: unexpected argument '3'; this command takes one text, so quote all operands as one\n"},
            {{"--jsonl", "2"}, "oriel iterate: --jsonl reads standard input and takes no operands\n"}}) {
     const Outcome outcome = run(arguments);
     CHECK(outcome.status == 2);

@@ -176,7 +176,7 @@ TEST_CASE("rows that are asked for, read twice, too long or too few are stored")
     const Tensor out = matmul(matmul(leaf({64, 8}), leaf({8, 24})), leaf({24, 8}));
     const runtime::Plan p = plan({node(out)}, with_parts());
     CHECK(p.kernels.size() == 2);
-    CHECK(mentions(reasons(p), "between two products stay near"));
+    CHECK(mentions(reasons(p), "bytes between the two products fit the caches"));
   }
 }
 

@@ -262,7 +262,7 @@ TEST_CASE("a kernel's tier is told: what it runs on by now, or why a compiler ha
   const EigenTier before = eigen_tier();
   set_eigen_tier(EigenTier::automatic);
   const Tensor a = iota({64, 96}).to(DType::float32).realize();
-  const std::string watched = "tile machine; a compiler is asked once it has run for as long as that takes";
+  const std::string watched = "tile machine; compiled once its total run time reaches the time that compiling takes";
   CHECK(explain(a + 1.25F).kernels[0].tier == watched);
   CHECK(has(explain(a + 1.25F).str(Detail::views), "\n  tier: " + watched + "\n"));
   CHECK_FALSE(has(explain(a + 1.25F).str(), "tier: "));
@@ -280,7 +280,8 @@ TEST_CASE("a kernel's tier is told: what it runs on by now, or why a compiler ha
   const Tensor weights = iota({600, 1, 1, 3, 3}).to(DType::float32).realize();
   const Tensor read = unfold(unfold(pad(images, {{0, 0}, {1, 1}, {1, 1}}), 1, 3, 1), 2, 3, 1);
   CHECK(explain(sum(read * weights, Axes{3, 4})).kernels[0].tier ==
-        "tile machine only: it reduces a few windows of products, which the tile machine reads where they lie");
+        "tile machine only: this convolution is too small for blocked products; the tile machine reads its windows in "
+        "place");
   CHECK(explain(sum(read, Axes{3, 4})).kernels[0].tier == "compiled before its first launch");
   set_eigen_tier(before);
   const NullDevice null;

@@ -135,7 +135,9 @@ TEST_CASE("a held value that the write needs anyway is kept, and reads before it
   const Tensor step = exp(x * 0.001F);
   x -= step * 0.5F;
   CHECK(where(x) == "in place of %0;;");
-  CHECK(explain(x).str().find("because it is still held, and what it reads is overwritten") != std::string::npos);
+  CHECK(explain(x).str().find(
+            "because a tensor still names it, and a write of this work overwrites elements that it reads") !=
+        std::string::npos);
   CHECK_FALSE(step.realized());
   CHECK(address(x) == at);
   CHECK(step.realized());
@@ -157,9 +159,7 @@ TEST_CASE("a held value stays lazy where it is larger than what is written, or o
   Tensor x = numbers({40});
   const Tensor table = x.reshape({40, 1}) * numbers({1, 2});
   x += sum(table, 1);
-  CHECK(where(x) ==
-        "not in place: %0 is still to be read by values that others hold, needed here in part alone or "
-        "larger than it;");
+  CHECK(where(x) == "not in place: %0 is still read by pending tensors that the program holds; realise them first;");
   x.realize();
   CHECK_FALSE(table.realized());
   const Tensor powers = exp(x * 0.01F);
@@ -192,7 +192,7 @@ TEST_CASE("a write that reads elsewhere in what it changes puts its value aside"
   CHECK(where(x) == ";in place of %0, its value put aside first;");
   CHECK(address(x) == at);
   x.assign(x.flip());
-  CHECK(where(x) == "not in place: its kernel reads other positions of %0 than it writes at a time;");
+  CHECK(where(x) == "not in place: one point of its kernel reads an element of %0 that another point overwrites;");
   x.realize();
   x.shrink({{0, 3}}).assign(x.shrink({{3, 6}}));  // the parts are disjoint, so nothing is copied first
   CHECK(where(x) == "in place of %0;");

@@ -162,7 +162,8 @@ TEST_CASE("usage errors exit with 2 and the usage") {
   for (const auto& [arguments, message] : std::vector<std::pair<std::vector<std::string>, std::string>>{
            {{}, "oriel view: a program is missing\n"},
            {{"--tables", "2"}, "oriel view: unknown option '--tables'\n"},
-           {{"2,3", "flip 0"}, "oriel view: one program is taken, but 'flip 0' follows; quote the whole program\n"},
+           {{"2,3", "flip 0"},
+            "oriel view: unexpected argument 'flip 0'; this command takes one program, so quote it as a whole\n"},
            {{"--jsonl", "2,3"}, "oriel view: --jsonl reads standard input and takes no program\n"}}) {
     const Outcome outcome = run(arguments);
     CHECK(outcome.status == 2);

@@ -216,7 +216,7 @@ std::string Compiler::trial() const {
   if (unit == nullptr) return "what it builds " + trouble;
   const auto probe = reinterpret_cast<double (*)(const double*, std::int64_t)>(unit->symbol("oriel_probe"));
   const double numbers[] = {1, 4, 9};
-  return probe != nullptr && probe(numbers, 3) == 6 ? "" : "what it builds computes something else";
+  return probe != nullptr && probe(numbers, 3) == 6 ? "" : "its test kernel gives a wrong result";
 }
 
 std::string Compiler::identity() const { return file_state(path_) + '\n' + version_; }

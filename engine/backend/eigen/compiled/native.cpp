@@ -89,9 +89,9 @@ std::string why_tile_only(const codegen::LoopProgram& program, const Plan& plan,
     return "it multiplies small matrices side by side, which the tile machine turns in registers";
   const bool blocked = rendered_contraction(program, plan).has_value();
   if (!blocked && plan.windows != nullptr && plan.windows->shape.weight != codegen::kNoValue)
-    return "it reduces a few windows of products, which the tile machine reads where they lie";
+    return "this convolution is too small for blocked products; the tile machine reads its windows in place";
   if (!blocked && plan.grid_rows > 1)
-    return "its operands cross, and the tile machine turns squares of them in registers";
+    return "an operand is transposed, and only the tile machine transposes tiles in registers";
   if (!blocked && shares_rows(plan, threads) && native_shares(plan, threads) < threads)
     return "its few rows are shared among threads";
   if (plan.points == 0) return "it has no points";

@@ -39,6 +39,7 @@ struct Capabilities {
   schedule::FormLimits forms;          // which reductions run in a form of their own (schedule/forms.hpp)
   bool sorts = false;                  // runs programs that sort
   bool scans = false;                  // runs programs that scan
+  bool hosts = false;                  // runs programs that call functions of host memory
   std::string description;
 };
 

@@ -32,6 +32,8 @@ std::string text(KernelPath path) {
       return "sort";
     case KernelPath::Scan:
       return "scan";
+    case KernelPath::Host:
+      return "a host function";
   }
   return "";
 }

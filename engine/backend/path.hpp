@@ -21,6 +21,7 @@ enum class KernelPath : std::uint8_t {
   Squares,        // OpenCL: copies that turn squares in registers
   Sort,           // a sort: networks of rows side by side, or digit by digit
   Scan,           // sums or products of the elements up to each one, run by run
+  Host,           // a function of host memory
   SmallProducts,  // many products of small matrices, sixteen side by side
 };
 /// "blocked products".

@@ -75,6 +75,7 @@ struct FormRefiner {
   }
   Form operator()(const Sort&) const { return Sort{}; }
   Form operator()(const Scan&) const { return Scan{}; }
+  Form operator()(const Host&) const { return Host{}; }
 };
 
 struct FormWriter {
@@ -94,6 +95,7 @@ struct FormWriter {
   }
   std::string operator()(const Sort&) const { return "sort"; }
   std::string operator()(const Scan&) const { return "scan"; }
+  std::string operator()(const Host&) const { return "host function"; }
 };
 
 }  // namespace
@@ -117,7 +119,8 @@ const RunningSoftmax* running_softmax_in(const Form& form) noexcept {
 
 bool reduces(const Form& form) noexcept {
   return !std::holds_alternative<Elementwise>(form) && !std::holds_alternative<Stencil>(form) &&
-         !std::holds_alternative<Sort>(form) && !std::holds_alternative<Scan>(form);
+         !std::holds_alternative<Sort>(form) && !std::holds_alternative<Scan>(form) &&
+         !std::holds_alternative<Host>(form);
 }
 
 Form refined_form(const LoopProgram& program) { return std::visit(FormRefiner{program}, program.form); }
@@ -125,6 +128,7 @@ Form refined_form(const LoopProgram& program) { return std::visit(FormRefiner{pr
 Form decided_form(const LoopProgram& program) {
   if (program.sorting) return Sort{};
   if (program.scanning) return Scan{};
+  if (program.hosting) return Host{};
   if (parts_of(program) > 1) return Parts{};
   if (std::none_of(program.stages.begin(), program.stages.end(), [](const Stage& s) { return !s.reductions.empty(); }))
     return Elementwise{};

@@ -91,6 +91,12 @@ class Writer {
           sorting->descending ? "descending" : "ascending");
     if (const auto& scan = program_.scanning)
       add("  {} along {} lines of {} elements\n", graph::name(scan->op), scan->extent, scan->inner);
+    if (const auto& host = program_.hosting) {
+      add("  the host function {}", host->function->name);
+      for (const Shape& shape : host->shapes)
+        add("{}{}", &shape == &host->shapes.back() ? " -> " : " ", to_string(shape));
+      add("\n");
+    }
     return std::move(text_);
   }
 
@@ -185,6 +191,10 @@ std::uint64_t hash_value(const LoopProgram& program) noexcept {
     mix(seed, program.scanning->extent);
     mix(seed, program.scanning->inner);
   }
+  if (program.hosting) {
+    mix(seed, program.hosting->function->number);
+    for (const Shape& shape : program.hosting->shapes) boost::hash_combine(seed, oriel::hash_value(shape));
+  }
   boost::hash_combine(seed, oriel::hash_value(program.outer));
   for (const Stage& stage : program.stages) {
     mix(seed, stage.part);
@@ -222,8 +232,9 @@ std::uint64_t hash_value(const LoopProgram& program) noexcept {
 
 bool same_program(const LoopProgram& a, const LoopProgram& b) noexcept {
   return a.orientation == b.orientation && a.running == b.running && a.sorting == b.sorting &&
-         a.scanning == b.scanning && a.outer == b.outer && a.values == b.values && same(a.stages, b.stages) &&
-         same(a.accesses, b.accesses) && same(a.arguments, b.arguments) && same(a.constants, b.constants);
+         a.scanning == b.scanning && a.hosting == b.hosting && a.outer == b.outer && a.values == b.values &&
+         same(a.stages, b.stages) && same(a.accesses, b.accesses) && same(a.arguments, b.arguments) &&
+         same(a.constants, b.constants);
 }
 
 std::string to_string(const LoopProgram& program) { return Writer(program).run(); }

@@ -4,6 +4,7 @@
 #include <map>
 
 #include "codegen/join.hpp"
+#include "codegen/lower_host.hpp"
 #include "codegen/lower_scan.hpp"
 #include "codegen/lower_sort.hpp"
 #include "codegen/open_kernel.hpp"
@@ -284,6 +285,7 @@ LoweredKernel lower_alone(const schedule::Arena& arena, const schedule::KernelGr
 OpenKernel lower_open(const schedule::Arena& arena, const schedule::KernelGraph& graph, schedule::KernelId kernel) {
   if (graph.kernels[static_cast<std::size_t>(kernel)].sorts) return lower_sort(arena, graph, kernel);
   if (graph.kernels[static_cast<std::size_t>(kernel)].scans) return lower_scan(arena, graph, kernel);
+  if (graph.kernels[static_cast<std::size_t>(kernel)].hosts) return lower_host(arena, graph, kernel);
   return Lowering(schedule::KernelLoops(arena, graph, kernel)).run();
 }
 

@@ -10,20 +10,24 @@ namespace oriel::codegen {
 OpenKernel lower_alone(const schedule::Arena& arena, const schedule::KernelGraph& graph, schedule::KernelId kernel_id) {
   const schedule::Kernel& kernel = graph.kernels[static_cast<std::size_t>(kernel_id)];
   const schedule::Entry& e = arena[kernel.root];
-  const schedule::EntryId source = e.source[0];
   const schedule::MapId map = kernel.outputs.front().map;
   OpenKernel open;
   LoweredKernel& out = open.lowered;
-  out.program.arguments.reserve(2);
-  out.bindings.reserve(2);
-  out.notes.reserve(2);
-  out.program.arguments.push_back({arena[source].dtype, 0, false, "in0", -1, false});
-  out.bindings.push_back({source, arena[source].op == graph::Op::Buffer});
-  out.notes.push_back({kernel_id, source, schedule::kRootScope, map});
+  const std::size_t count = static_cast<std::size_t>(e.arity) + 1;
+  out.program.arguments.reserve(count);
+  out.bindings.reserve(count);
+  out.notes.reserve(count);
+  for (int k = 0; k < e.arity; ++k) {
+    const schedule::EntryId source = e.source[k];
+    out.program.arguments.push_back({arena[source].dtype, 0, false, "in" + std::to_string(k), -1, false});
+    out.bindings.push_back({source, arena[source].op == graph::Op::Buffer});
+    out.notes.push_back({kernel_id, source, schedule::kRootScope, map});
+    open.shapes.push_back(&arena[source].shape());
+  }
   out.program.arguments.push_back({e.dtype, 0, true, "out0", -1, false});
   out.bindings.push_back({kernel.root, false});
   out.notes.push_back({kernel_id, kernel.root, schedule::kRootScope, map});
-  open.shapes = {&arena[source].shape(), &e.shape()};
+  open.shapes.push_back(&e.shape());
   return open;
 }
 

@@ -8,6 +8,7 @@
 #include "codegen/cost.hpp"
 #include "codegen/join.hpp"
 #include "codegen/keep.hpp"
+#include "codegen/lower_host.hpp"
 #include "codegen/lower_scan.hpp"
 #include "codegen/lower_sort.hpp"
 #include "codegen/unused.hpp"
@@ -39,6 +40,12 @@ LoweredKernel close(OpenKernel&& kernel, std::int64_t row_bytes) {
   }
   if (out.program.scanning) {
     close_scan(out, *kernel.shapes[1]);
+    return out;
+  }
+  if (out.program.hosting) {
+    std::vector<Shape> shapes;
+    for (const Shape* shape : kernel.shapes) shapes.push_back(*shape);
+    close_host(out, std::move(shapes));
     return out;
   }
   for (std::size_t a = 0; a < kernel.shapes.size(); ++a)
@@ -116,6 +123,12 @@ LoweredKernel closed(const OpenKernel& kernel, const graph::Sizes::At& at, std::
   }
   if (program.scanning) {
     close_scan(out, at(*kernel.shapes[1]));
+    return out;
+  }
+  if (program.hosting) {
+    std::vector<Shape> shapes;
+    for (const Shape* shape : kernel.shapes) shapes.push_back(at(*shape));
+    close_host(out, std::move(shapes));
     return out;
   }
   program.outer = at(program.outer);

@@ -24,6 +24,8 @@ std::string_view accepted(DTypeRule rule) {
       return "floats";
     case DTypeRule::Integral:
       return "integers and bool";
+    case DTypeRule::Word:
+      return "uint64";
     default:
       return "integers";
   }
@@ -56,6 +58,7 @@ class Verifier {
     for (std::size_t a = 0; a < program_.accesses.size(); ++a) check_access(a);
     if (program_.sorting) check_sorting();
     if (program_.scanning) check_scanning();
+    if (program_.hosting) check_hosting();
     homes_.assign(program_.values.size(), kUndefined);
     for (std::size_t s = 0; s < program_.stages.size(); ++s) check_stage(s);
   }
@@ -87,6 +90,19 @@ class Verifier {
     if (program_.arguments.size() != 2 || program_.arguments[0].output || !program_.arguments[1].output ||
         program_.arguments[1].shares >= 0)
       fail("{} arguments; one is read and another written", program_.arguments.size());
+  }
+
+  void check_hosting() {
+    const Hosting& h = *program_.hosting;
+    where_ = "host function: ";
+    if (!program_.stages.empty() || !program_.constants.empty()) fail("there are stages or constants beside it");
+    const std::size_t count = program_.arguments.size();
+    if (count < 2 || h.shapes.size() != count) fail("{} shapes of {} arguments", h.shapes.size(), count);
+    for (std::size_t a = 0; a < count; ++a) {
+      const Argument& argument = program_.arguments[a];
+      if (argument.output != (a + 1 == count) || argument.shares >= 0) fail("only the last argument is written");
+      if (numel(h.shapes[a]) != argument.elements) fail("argument {} has not the elements of its shape", a);
+    }
   }
 
   void check_sorting() {

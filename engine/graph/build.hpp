@@ -102,6 +102,9 @@ NodePtr reduce(Op op, NodePtr x, const Ints& axes, const Origin& origin = {});
 NodePtr sort(Op op, NodePtr x, bool descending, const Origin& origin = {});
 /// Combines the elements up to each one along `axis`, which counts from 0. The result has the dtype scanned(x->dtype).
 NodePtr scan(Op op, NodePtr x, std::size_t axis, const Origin& origin = {});
+/// What the function makes of one to three sources: a value of this shape and dtype.
+NodePtr host_call(HostFunctionPtr function, std::span<NodePtr> sources, const Shape& shape, DType dtype,
+                  const Origin& origin = {});
 /// The dtype of a scan over elements of `dtype`.
 DType scanned(DType dtype) noexcept;
 

@@ -30,6 +30,7 @@ struct ArgumentText {
   }
   std::string operator()(const std::shared_ptr<const View>& view) const { return view->str(); }
   std::string operator()(const std::shared_ptr<const ShapeTracker>& tracker) const { return tracker->str(); }
+  std::string operator()(const HostFunctionPtr& function) const { return function->name; }
   std::string operator()(const mem::BufferPtr& buffer) const { return fmt::format("{} bytes", buffer->bytes()); }
 };
 
@@ -47,6 +48,7 @@ std::string_view colour(const Node& node) {
       return "plum";
     case OpClass::Sort:
     case OpClass::Scan:
+    case OpClass::Host:
       return "salmon";
     case OpClass::Elementwise:
       return "palegreen";

@@ -188,6 +188,11 @@ void verify(std::span<const NodePtr> roots) {
         need(node->shape == node->sources[0]->shape, *node, "a scan keeps the shape");
         break;
       }
+      case OpClass::Host: {
+        const auto* function = std::get_if<HostFunctionPtr>(&node->arg);
+        need(function != nullptr && *function != nullptr, *node, "a call of the host holds its function");
+        break;
+      }
       case OpClass::Elementwise:
         verify_elementwise(*node);
         break;

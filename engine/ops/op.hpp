@@ -11,7 +11,7 @@
 namespace oriel::ops {
 
 /// What the scheduler needs to know about an op.
-enum class OpClass : std::uint8_t { Leaf, Movement, Write, Gather, Transfer, Sort, Scan, Elementwise, Reduce };
+enum class OpClass : std::uint8_t { Leaf, Movement, Write, Gather, Transfer, Sort, Scan, Host, Elementwise, Reduce };
 
 /// How the result's dtype follows from the (already promoted, equal) operand dtypes.
 enum class DTypeRule : std::uint8_t {
@@ -21,6 +21,7 @@ enum class DTypeRule : std::uint8_t {
   Floating,   // floats only; result the same (the API casts integers to float32 first)
   Integral,   // integers and bool; result the same
   Integer,    // integers only; result the same
+  Word,       // uint64 only; result the same
   Compare,    // any dtype; result bool
   FloatTest,  // any dtype; result bool (integers are never NaN or infinite)
   Select,     // (bool, T, T) -> T
@@ -68,6 +69,9 @@ struct ErrorBounds {
   X(ArgSort,   1, Sort,        None,      false, 0,  "int64 positions along the last axis in the order of their elements; equal ones, zeros of both signs and NaNs keep theirs") \
   X(CumSum,    1, Scan,        None,      false, 0,  "sums of the elements up to each one along an axis: floats in the source's dtype (halves in float32), integers in int64 (uint64 in uint64), wrapping. A device whose Capabilities::scans is false refuses it", .combination = Op::Add) \
   X(CumProd,   1, Scan,        None,      false, 0,  "products of the elements up to each one along an axis, in the dtypes of CumSum", .combination = Op::Mul) \
+  X(HostCall,  1, Host,        None,      false, 0,  "what a function of host memory makes of the source. A device whose Capabilities::hosts is false refuses it") \
+  X(HostCall2, 2, Host,        None,      false, 0,  "the same of two sources") \
+  X(HostCall3, 3, Host,        None,      false, 0,  "the same of three sources") \
   X(Neg,       1, Elementwise, Numeric,   false, 1,  "-x; wraps for integers", .form = Form::Element, .keeps_half = true) \
   X(Abs,       1, Elementwise, Same,      true,  1,  "absolute value; the smallest signed integer stays itself", .form = Form::Element, .keeps_half = true, .c_function = "fabs") \
   X(Sign,      1, Elementwise, Same,      true,  1,  "-1, 0 or 1; NaN for NaN", .form = Form::Element, .keeps_half = true) \
@@ -122,6 +126,7 @@ struct ErrorBounds {
   X(Xor,       2, Elementwise, Integral,  true,  1,  "bitwise exclusive or", .form = Form::Element) \
   X(Shl,       2, Elementwise, Integer,   true,  1,  "x * 2^y, wrapping; 0 where y is negative or at least the width", .form = Form::Element) \
   X(Shr,       2, Elementwise, Integer,   true,  1,  "floor(x / 2^y); y negative or at least the width: the sign fill", .form = Form::Element) \
+  X(Philox,    2, Elementwise, Word,      false, 32, "words 0 and 1 of Philox 4x32-10 for the counter x < 2^63 and the key y; words 2 and 3 if bit 63 of x is set too", .form = Form::Element) \
   X(Eq,        2, Elementwise, Compare,   false, 1,  "x == y", .form = Form::Element) \
   X(Ne,        2, Elementwise, Compare,   true,  1,  "x != y", .form = Form::Element) \
   X(Lt,        2, Elementwise, Compare,   true,  1,  "x < y", .form = Form::Element) \
@@ -190,10 +195,11 @@ constexpr bool is_movement(Op op) noexcept { return row(op).op_class == OpClass:
 constexpr bool is_elementwise(Op op) noexcept { return row(op).op_class == OpClass::Elementwise; }
 constexpr bool is_sort(Op op) noexcept { return row(op).op_class == OpClass::Sort; }
 constexpr bool is_scan(Op op) noexcept { return row(op).op_class == OpClass::Scan; }
+constexpr bool is_host(Op op) noexcept { return row(op).op_class == OpClass::Host; }
 /// Elements of a run: a scan combines the elements of a run one after the other, and each run with what is before it.
 inline constexpr std::int64_t kScanRun = 128;
-/// Sorts and scans: a kernel of this op has no other, and reads memory.
-constexpr bool runs_alone(Op op) noexcept { return is_sort(op) || is_scan(op); }
+/// Sorts, scans and calls of the host: a kernel of this op has no other, and reads memory.
+constexpr bool runs_alone(Op op) noexcept { return is_sort(op) || is_scan(op) || is_host(op); }
 constexpr bool is_reduce(Op op) noexcept { return row(op).op_class == OpClass::Reduce; }
 
 /// Is the result bool, whatever the operands are?
@@ -226,12 +232,15 @@ constexpr bool takes(Op op, Kind kind) noexcept {
     case DTypeRule::Integral:
       return kind != Kind::Float;
     case DTypeRule::Integer:
+    case DTypeRule::Word:
       return kind == Kind::Integer;
     default:
       return true;
   }
 }
-constexpr bool takes(Op op, DType dtype) noexcept { return takes(op, kind(dtype)); }
+constexpr bool takes(Op op, DType dtype) noexcept {
+  return row(op).rule == DTypeRule::Word ? dtype == DType::uint64 : takes(op, kind(dtype));
+}
 
 /// The name of the functor of an elementwise op.
 constexpr std::string_view functor(Op op, DType dtype) noexcept {
@@ -273,6 +282,7 @@ constexpr int reduce_index(Op op) noexcept { return static_cast<int>(op) - (kOpC
 #define ORIEL_ELEMENTWISE_IF_Transfer(op)
 #define ORIEL_ELEMENTWISE_IF_Sort(op)
 #define ORIEL_ELEMENTWISE_IF_Scan(op)
+#define ORIEL_ELEMENTWISE_IF_Host(op)
 #define ORIEL_ELEMENTWISE_IF_Elementwise(op) ORIEL_ELEMENTWISE(op)
 #define ORIEL_ELEMENTWISE_IF_Reduce(op)
 #define ORIEL_REDUCTIONS(op, arity, op_class, ...) ORIEL_REDUCTION_IF_##op_class(op)
@@ -283,6 +293,7 @@ constexpr int reduce_index(Op op) noexcept { return static_cast<int>(op) - (kOpC
 #define ORIEL_REDUCTION_IF_Transfer(op)
 #define ORIEL_REDUCTION_IF_Sort(op)
 #define ORIEL_REDUCTION_IF_Scan(op)
+#define ORIEL_REDUCTION_IF_Host(op)
 #define ORIEL_REDUCTION_IF_Elementwise(op)
 #define ORIEL_REDUCTION_IF_Reduce(op) ORIEL_REDUCTION(op)
 

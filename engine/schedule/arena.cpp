@@ -133,9 +133,10 @@ EntryId Arena::add(Entry entry) {
   // A gather reads from memory.
   if (entry.op == Op::Gather && !(*this)[entry.source[0]].device)
     entry.source[0] = placed(entry.source[0], entry.device.value_or(home_));
-  // Sorts and scans also read from memory, which must be row-major.
-  if (graph::runs_alone(entry.op)) {
-    EntryId& source = entry.source[0];
+  // Sorts, scans and calls of the host also read from memory, which must be row-major.
+  for (int k = 0; graph::runs_alone(entry.op) && k < entry.arity; ++k) {
+    EntryId& source = entry.source[k];
+    if (graph::is_host(entry.op)) operands_[entry.node][static_cast<std::size_t>(k)] = (*this)[source].node;
     // A reshape of row-major elements names the same memory.
     while ((*this)[source].op == Op::Reshape && (*this)[source].strides == nullptr &&
            (*this)[(*this)[source].source[0]].strides == nullptr)

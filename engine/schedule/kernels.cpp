@@ -70,7 +70,7 @@ class Former {
       reason = "it is copied to " + to->str();
     else if (const Op op = alone_on_[static_cast<std::size_t>(v)];
              op != Op::Buffer && arena_[v].op != Op::Buffer && !wanted)
-      reason = graph::is_sort(op) ? "it is sorted" : "it is scanned";
+      reason = graph::is_sort(op) ? "it is sorted" : graph::is_scan(op) ? "it is scanned" : "a host function reads it";
     else if (wanted && write != nullptr)
       reason = "it is written";
     else if (wanted)
@@ -184,13 +184,13 @@ class Former {
     placement_.sort(v);
   }
 
-  // A copy, a sort or a scan, whose kernel holds nothing else.
+  // A copy, a sort, a scan or a call of the host, whose kernel holds nothing else.
   void store_closed(EntryId v, bool wanted) {
     const Entry& e = arena_[v];
     const KernelId k = placement_.new_kernel(v, e.shape());
     const bool copy = e.op == Op::Copy;
     Kernel& made = placement_.kernel(k);
-    (copy ? made.copy : graph::is_sort(e.op) ? made.sorts : made.scans) = true;
+    (copy ? made.copy : graph::is_sort(e.op) ? made.sorts : graph::is_scan(e.op) ? made.scans : made.hosts) = true;
     g_.stored_by[static_cast<std::size_t>(v)] = k;
     for (std::size_t i = 0; i < placement_.places(v).size(); ++i)
       if (placement_.places(v)[i].instance < 0) placement_.load_at(v, i, k);
@@ -202,13 +202,16 @@ class Former {
     const std::string reason = wanted                 ? "its value was asked for"
                                : copy                 ? "it is read on " + e.device->str()
                                : graph::is_sort(e.op) ? "a sort is a kernel of its own"
-                                                      : "a scan is a kernel of its own";
+                               : graph::is_scan(e.op) ? "a scan is a kernel of its own"
+                                                      : "a call of the host is a kernel of its own";
     placement_.kernel(k).outputs.push_back({v, kRootScope, all, reason});
-    placement_.add_place(source, k, kRootScope, all);
-    if (copy)
-      copied_to_[static_cast<std::size_t>(source)] = *e.device;
-    else
-      alone_on_[static_cast<std::size_t>(source)] = e.op;
+    for (int s = 0; s < e.arity; ++s) {
+      placement_.add_place(e.source[s], k, kRootScope, s == 0 ? all : g_.maps.identity(arena_[e.source[s]].shape()));
+      if (copy)
+        copied_to_[static_cast<std::size_t>(e.source[s])] = *e.device;
+      else
+        alone_on_[static_cast<std::size_t>(e.source[s])] = e.op;
+    }
   }
 
   const Arena& arena_;

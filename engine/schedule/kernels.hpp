@@ -99,8 +99,8 @@ struct Output {
 };
 
 /// A kernel runs on its root's device. One that is a copy moves the bytes of its root's source, which is stored or a
-/// leaf, to that device, and holds nothing else. One that sorts or scans holds that op alone, whose source is in memory
-/// too.
+/// leaf, to that device, and holds nothing else. One that sorts, scans or calls the host holds that op alone, whose
+/// sources are in memory too.
 struct Kernel {
   EntryId root = kNone;
   Shape root_shape;
@@ -108,8 +108,9 @@ struct Kernel {
   bool copy = false;
   bool sorts = false;
   bool scans = false;
+  bool hosts = false;
   /// Does it hold its root alone?
-  bool closed() const noexcept { return copy || sorts || scans; }
+  bool closed() const noexcept { return copy || sorts || scans || hosts; }
   bool outer_known = false;
   std::vector<bool> outer_axes;  // of root_shape; all, unless a reduction needed fewer
   Shape outer_shape;

@@ -109,7 +109,8 @@ void Placement::inline_at(EntryId v, std::size_t i) {
     case graph::OpClass::Transfer:
     case graph::OpClass::Sort:
     case graph::OpClass::Scan:
-      throw InternalError("schedule", "a copy, a sort or a scan inside of a kernel");
+    case graph::OpClass::Host:
+      throw InternalError("schedule", "a copy, a sort, a scan or a call of the host inside of a kernel");
     case graph::OpClass::Elementwise:
       for (int s = 0; s < e.arity; ++s) add_place(e.source[s], p.kernel, p.scope, p.map);
       break;

@@ -125,6 +125,7 @@ struct PartsPlan;
 struct SmallPlan;
 struct WindowsPlan;
 struct ScanPlan;
+struct HostPlan;
 struct SortPlan;
 
 struct Plan final : Kernel {
@@ -135,6 +136,7 @@ struct Plan final : Kernel {
   std::shared_ptr<const WindowsPlan> windows;          // null unless it runs as a reduction over windows
   std::shared_ptr<const SortPlan> sorting;             // null unless the program sorts
   std::shared_ptr<const ScanPlan> scanning;            // null unless the program scans
+  std::shared_ptr<const HostPlan> hosting;             // null unless the program calls the host
   const isa::Table* table = nullptr;
   bool columns = false;
   bool streams = false;  // does a store bypass the caches?

@@ -59,6 +59,7 @@ inline Value operator-(const Value& a, double b) { return a.binary(Op::Sub, b); 
 inline Value operator*(const Value& a, double b) { return a.binary(Op::Mul, b); }
 inline Value operator/(const Value& a, double b) { return a.binary(Op::Div, b); }
 inline Value operator-(double a, const Value& b) { return b.like(a).binary(Op::Sub, b); }
+inline Value operator/(double a, const Value& b) { return b.like(a).binary(Op::Div, b); }
 inline Value operator-(const Value& a) { return a.unary(Op::Neg); }
 inline Value operator==(const Value& a, const Value& b) { return a.binary(Op::Eq, b); }
 inline Value operator<(const Value& a, const Value& b) { return a.binary(Op::Lt, b); }

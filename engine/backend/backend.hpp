@@ -43,6 +43,7 @@ struct Capabilities {
   bool host_numbers = true;            // kernels read tensors of one number in the host's memory
   const char* source = "txt";          // how files of its sources end
   const char* helpers = "txt";         // and the headers of their helpers
+  bool hosts = false;                  // runs programs that call functions of host memory
   std::string description;
 };
 

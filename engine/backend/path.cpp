@@ -34,6 +34,8 @@ std::string text(KernelPath path) {
       return "scan";
     case KernelPath::Scatter:
       return "scatter";
+    case KernelPath::Host:
+      return "a host function";
   }
   return "";
 }

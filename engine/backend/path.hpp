@@ -22,6 +22,7 @@ enum class KernelPath : std::uint8_t {
   Sort,           // a sort: networks of rows side by side, or digit by digit
   Scan,           // sums or products of the elements up to each one, run by run
   Scatter,        // elements combined into the entries that positions name
+  Host,           // a function of host memory
   SmallProducts,  // many products of small matrices, sixteen side by side
 };
 /// "blocked products".

@@ -76,6 +76,7 @@ struct FormRefiner {
   Form operator()(const Sort&) const { return Sort{}; }
   Form operator()(const Scan&) const { return Scan{}; }
   Form operator()(const Scatter&) const { return Scatter{}; }
+  Form operator()(const Host&) const { return Host{}; }
 };
 
 struct FormWriter {
@@ -96,6 +97,7 @@ struct FormWriter {
   std::string operator()(const Sort&) const { return "sort"; }
   std::string operator()(const Scan&) const { return "scan"; }
   std::string operator()(const Scatter&) const { return "scatter"; }
+  std::string operator()(const Host&) const { return "host function"; }
 };
 
 }  // namespace
@@ -120,7 +122,7 @@ const RunningSoftmax* running_softmax_in(const Form& form) noexcept {
 bool reduces(const Form& form) noexcept {
   return !std::holds_alternative<Elementwise>(form) && !std::holds_alternative<Stencil>(form) &&
          !std::holds_alternative<Sort>(form) && !std::holds_alternative<Scan>(form) &&
-         !std::holds_alternative<Scatter>(form);
+         !std::holds_alternative<Scatter>(form) && !std::holds_alternative<Host>(form);
 }
 
 Form refined_form(const LoopProgram& program) { return std::visit(FormRefiner{program}, program.form); }
@@ -129,6 +131,7 @@ Form decided_form(const LoopProgram& program) {
   if (program.sorting) return Sort{};
   if (program.scanning) return Scan{};
   if (program.scattering) return Scatter{};
+  if (program.hosting) return Host{};
   if (parts_of(program) > 1) return Parts{};
   if (std::none_of(program.stages.begin(), program.stages.end(), [](const Stage& s) { return !s.reductions.empty(); }))
     return Elementwise{};

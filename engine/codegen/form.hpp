@@ -157,8 +157,14 @@ struct Scatter {
   friend bool operator==(const Scatter&, const Scatter&) = default;
 };
 
+/// Calls a function of host memory (LoopProgram::hosting).
+struct Host {
+  friend bool operator==(const Host&, const Host&) = default;
+};
+
 /// What a program is. Windows that are a product of matrices as well hold it: a device takes what it runs faster.
-using Form = std::variant<Elementwise, Stencil, PlainReduction, Rows, Contraction, Windows, Parts, Sort, Scan, Scatter>;
+using Form =
+    std::variant<Elementwise, Stencil, PlainReduction, Rows, Contraction, Windows, Parts, Sort, Scan, Scatter, Host>;
 
 /// Parts of a form, or null: the product, also of windows; the windows; the rows of several parts and their softmax.
 /// @{

@@ -96,6 +96,12 @@ class Writer {
           scatter->inner, scatter->extent,
           scatter->checked ? "positions outside are errors" : "positions outside are left out");
     }
+    if (const auto& host = program_.hosting) {
+      add("  the host function {}", host->function->name);
+      for (const Shape& shape : host->shapes)
+        add("{}{}", &shape == &host->shapes.back() ? " -> " : " ", to_string(shape));
+      add("\n");
+    }
     return std::move(text_);
   }
 
@@ -196,6 +202,10 @@ std::uint64_t hash_value(const LoopProgram& program) noexcept {
     for (const std::int64_t n : {s->axis, s->rows, s->keys, s->extent, s->inner}) mix(seed, n);
     for (const bool b : {s->each, s->number, s->checked}) mix(seed, b);
   }
+  if (program.hosting) {
+    mix(seed, program.hosting->function->number);
+    for (const Shape& shape : program.hosting->shapes) boost::hash_combine(seed, oriel::hash_value(shape));
+  }
   boost::hash_combine(seed, oriel::hash_value(program.outer));
   for (const Stage& stage : program.stages) {
     mix(seed, stage.part);
@@ -233,9 +243,9 @@ std::uint64_t hash_value(const LoopProgram& program) noexcept {
 
 bool same_program(const LoopProgram& a, const LoopProgram& b) noexcept {
   return a.orientation == b.orientation && a.running == b.running && a.sorting == b.sorting &&
-         a.scanning == b.scanning && a.scattering == b.scattering && a.outer == b.outer && a.values == b.values &&
-         same(a.stages, b.stages) && same(a.accesses, b.accesses) && same(a.arguments, b.arguments) &&
-         same(a.constants, b.constants);
+         a.scanning == b.scanning && a.scattering == b.scattering && a.hosting == b.hosting && a.outer == b.outer &&
+         a.values == b.values && same(a.stages, b.stages) && same(a.accesses, b.accesses) &&
+         same(a.arguments, b.arguments) && same(a.constants, b.constants);
 }
 
 std::string to_string(const LoopProgram& program) { return Writer(program).run(); }

@@ -22,6 +22,7 @@
 
 #include "codegen/access.hpp"
 #include "codegen/form.hpp"
+#include "graph/host_function.hpp"
 #include "graph/op.hpp"
 #include "graph/scalar.hpp"
 #include "oriel/dtype.hpp"
@@ -167,6 +168,16 @@ struct Scattering {
   friend bool operator==(const Scattering&, const Scattering&) = default;
 };
 
+/// What a program that calls the host does: the function is given the arguments, of which the last is the result, with
+/// these shapes.
+struct Hosting {
+  graph::HostFunctionPtr function;
+  std::vector<Shape> shapes;  // none while sizes are symbols
+  friend bool operator==(const Hosting& a, const Hosting& b) {
+    return a.function->number == b.function->number && a.shapes == b.shapes;
+  }
+};
+
 struct LoopProgram {
   std::string name;  // readable: "sum_f32_512x1024_7ops"
   Ints outer;        // extents of the parallel loops, outermost first
@@ -180,14 +191,15 @@ struct LoopProgram {
   std::optional<Sorting> sorting;        // then there are no stages and no constants; the outer loop is over rows
   std::optional<Scanning> scanning;      // the same
   std::optional<Scattering> scattering;  // the same
+  std::optional<Hosting> hosting;        // the same; the outer loop has one point
   std::int64_t flops = 0;                // elementwise and reduction operations, whole kernel
   std::int64_t bytes = 0;                // distinct bytes read and written, whole kernel
   Form form;                             // what it is: form.hpp
 };
 
-/// Does it sort, scan or scatter? Then it has no instructions.
+/// Does it sort, scan, scatter or call the host? Then it has no instructions.
 inline bool runs_alone(const LoopProgram& program) noexcept {
-  return program.sorting || program.scanning || program.scattering;
+  return program.sorting || program.scanning || program.scattering || program.hosting;
 }
 
 /// Structural hash and equality, names excluded: what kernels are cached by.

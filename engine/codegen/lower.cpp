@@ -4,6 +4,7 @@
 #include <map>
 
 #include "codegen/join.hpp"
+#include "codegen/lower_host.hpp"
 #include "codegen/lower_scan.hpp"
 #include "codegen/lower_scatter.hpp"
 #include "codegen/lower_sort.hpp"
@@ -285,7 +286,11 @@ LoweredKernel lower_alone(const schedule::Arena& arena, const schedule::KernelGr
 OpenKernel lower_open(const schedule::Arena& arena, const schedule::KernelGraph& graph, schedule::KernelId kernel) {
   if (const schedule::Kernel& k = graph.kernels[static_cast<std::size_t>(kernel)]; k.alone) {
     const Op op = arena[k.root].op;
-    return (graph::is_sort(op) ? lower_sort : graph::is_scan(op) ? lower_scan : lower_scatter)(arena, graph, kernel);
+    const auto lower = graph::is_sort(op)   ? lower_sort
+                       : graph::is_scan(op) ? lower_scan
+                       : graph::is_host(op) ? lower_host
+                                            : lower_scatter;
+    return lower(arena, graph, kernel);
   }
   return Lowering(schedule::KernelLoops(arena, graph, kernel)).run();
 }

@@ -8,6 +8,7 @@
 #include "codegen/cost.hpp"
 #include "codegen/join.hpp"
 #include "codegen/keep.hpp"
+#include "codegen/lower_host.hpp"
 #include "codegen/lower_scan.hpp"
 #include "codegen/lower_scatter.hpp"
 #include "codegen/lower_sort.hpp"
@@ -21,6 +22,7 @@ namespace {
 void close_alone_kernel(LoweredKernel& kernel, std::span<const Shape> shapes) {
   if (kernel.program.sorting) return close_sort(kernel, shapes);
   if (kernel.program.scanning) return close_scan(kernel, shapes);
+  if (kernel.program.hosting) return close_host(kernel, shapes);
   close_scatter(kernel, shapes);
 }
 

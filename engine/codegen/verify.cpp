@@ -24,6 +24,8 @@ std::string_view accepted(DTypeRule rule) {
       return "floats";
     case DTypeRule::Integral:
       return "integers and bool";
+    case DTypeRule::Word:
+      return "uint64";
     default:
       return "integers";
   }
@@ -57,6 +59,7 @@ class Verifier {
     if (program_.sorting) check_sorting();
     if (program_.scanning) check_scanning();
     if (program_.scattering) check_scattering();
+    if (program_.hosting) check_hosting();
     homes_.assign(program_.values.size(), kUndefined);
     for (std::size_t s = 0; s < program_.stages.size(); ++s) check_stage(s);
   }
@@ -90,6 +93,19 @@ class Verifier {
     for (std::size_t a = 0; fits && a <= reads; ++a)
       fits = arguments[a].output == (a == reads) && arguments[a].shares < 0;
     if (!fits) fail("{} arguments; {} read and another written", arguments.size(), reads == 1 ? "one is" : "two are");
+  }
+
+  void check_hosting() {
+    const Hosting& h = *program_.hosting;
+    where_ = "host function: ";
+    if (!program_.stages.empty() || !program_.constants.empty()) fail("there are stages or constants beside it");
+    const std::size_t count = program_.arguments.size();
+    if (count < 2 || h.shapes.size() != count) fail("{} shapes of {} arguments", h.shapes.size(), count);
+    for (std::size_t a = 0; a < count; ++a) {
+      const Argument& argument = program_.arguments[a];
+      if (argument.output != (a + 1 == count) || argument.shares >= 0) fail("only the last argument is written");
+      if (numel(h.shapes[a]) != argument.elements) fail("argument {} has not the elements of its shape", a);
+    }
   }
 
   void check_sorting() {

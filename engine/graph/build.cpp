@@ -25,6 +25,8 @@ constexpr std::string_view accepted(DTypeRule rule) noexcept {
       return "bool and integers";
     case DTypeRule::Integer:
       return "integers";
+    case DTypeRule::Word:
+      return "uint64";
     default:
       return "every dtype";
   }
@@ -244,6 +246,14 @@ NodePtr sort(Op op, NodePtr x, bool descending, const Origin& origin) {
   const DType dtype = op == Op::ArgSort ? DType::int64 : x->dtype;
   const Shape shape = x->shape;
   return make_node(op, dtype, shape, Ints{descending ? 1 : 0}, {&x, 1}, origin);
+}
+
+NodePtr host_call(HostFunctionPtr function, std::span<NodePtr> sources, const Shape& shape, DType dtype,
+                  const Origin& origin) {
+  const auto op = static_cast<Op>(static_cast<std::size_t>(Op::HostCall) + sources.size() - 1);
+  check_class(op, static_cast<int>(sources.size()), OpClass::Host);
+  check_shape(op, shape, origin);
+  return make_node(op, dtype, shape, std::move(function), sources, origin);
 }
 
 DType scanned(DType dtype) noexcept {

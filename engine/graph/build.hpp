@@ -113,6 +113,9 @@ NodePtr scatter(Op op, NodePtr positions, NodePtr values, const Shape& like, std
 /// y[t] = a[t] * y[t - 1] + b[t] along `axis`, and y[0] = b[0]. Both have one dtype, which is scanned(itself), and one
 /// shape, or `a` is one number without axes.
 NodePtr recurrence(NodePtr a, NodePtr b, std::size_t axis, const Origin& origin = {});
+/// What the function makes of one to three sources: a value of this shape and dtype.
+NodePtr host_call(HostFunctionPtr function, std::span<NodePtr> sources, const Shape& shape, DType dtype,
+                  const Origin& origin = {});
 /// The dtype of a scan over elements of `dtype`.
 DType scanned(DType dtype) noexcept;
 

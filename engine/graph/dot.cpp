@@ -35,6 +35,7 @@ struct ArgumentText {
   }
   std::string operator()(const std::shared_ptr<const View>& view) const { return view->str(); }
   std::string operator()(const std::shared_ptr<const ShapeTracker>& tracker) const { return tracker->str(); }
+  std::string operator()(const HostFunctionPtr& function) const { return function->name; }
   std::string operator()(const mem::BufferPtr& buffer) const { return fmt::format("{} bytes", buffer->bytes()); }
 };
 
@@ -53,6 +54,7 @@ std::string_view colour(const Node& node) {
     case OpClass::Sort:
     case OpClass::Scan:
     case OpClass::Scatter:
+    case OpClass::Host:
       return "salmon";
     case OpClass::Elementwise:
       return "palegreen";

@@ -9,6 +9,7 @@
 #include <variant>
 #include <vector>
 
+#include "graph/host_function.hpp"
 #include "graph/op.hpp"
 #include "graph/scalar.hpp"
 #include "memory/buffer.hpp"
@@ -83,10 +84,10 @@ using AxisStrides = std::vector<AxisStride>;
 ///   Const: Scalar, or {n} for the number of a symbolic size · Buffer: BufferPtr · Permute: order · Flip: axes ·
 ///   Shrink: Ranges · Pad: {before, after} as Ranges · Format: {MemoryFormat}, preserve with strides · RawView: the
 ///   view, over the source's row-major elements · Assign: where the second source's elements go among the first's
-///   row-major elements, null for a write of all · reductions: axes, ascending · all others: nothing (Reshape, Expand,
-///   Cast and Bitcast are defined by the node's shape and dtype).
+///   row-major elements, null for a write of all · reductions: axes, ascending · HostCall: the function · all others:
+///   nothing (Reshape, Expand, Cast and Bitcast are defined by the node's shape and dtype).
 using Arg = std::variant<std::monostate, Scalar, Ints, std::shared_ptr<const Ranges>, std::shared_ptr<const View>,
-                         mem::BufferPtr, std::shared_ptr<const ShapeTracker>>;
+                         mem::BufferPtr, std::shared_ptr<const ShapeTracker>, HostFunctionPtr>;
 
 /// Reductions keep their axes with extent 1; dropping them is a Reshape. Elementwise sources have exactly the node's
 /// shape (broadcasting is an Expand) and equal dtypes (promotion is a Cast; Where's condition is bool). A Gather has

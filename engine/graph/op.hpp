@@ -8,6 +8,7 @@ namespace oriel::graph {
 using ops::DTypeRule;
 using ops::Elements;
 using ops::is_elementwise;
+using ops::is_host;
 using ops::is_movement;
 using ops::is_reduce;
 using ops::is_scan;

@@ -179,6 +179,11 @@ void verify(std::span<const NodePtr> roots) {
       case OpClass::Scatter:
         verify_scatter(*node);
         break;
+      case OpClass::Host: {
+        const auto* function = std::get_if<HostFunctionPtr>(&node->arg);
+        need(function != nullptr && *function != nullptr, *node, "a call of the host holds its function");
+        break;
+      }
       case OpClass::Elementwise:
         verify_elementwise(*node);
         break;

@@ -2,6 +2,7 @@
 #pragma once
 
 #include "ops/functions/division.hpp"
+#include "ops/functions/philox.hpp"
 #include "ops/functions/reduce.hpp"
 #include "ops/op.hpp"
 

@@ -11,7 +11,19 @@
 namespace oriel::ops {
 
 /// What the scheduler needs to know about an op.
-enum class OpClass : std::uint8_t { Leaf, Movement, Write, Gather, Transfer, Sort, Scan, Scatter, Elementwise, Reduce };
+enum class OpClass : std::uint8_t {
+  Leaf,
+  Movement,
+  Write,
+  Gather,
+  Transfer,
+  Sort,
+  Scan,
+  Scatter,
+  Host,
+  Elementwise,
+  Reduce
+};
 
 /// How the result's dtype follows from the (already promoted, equal) operand dtypes.
 enum class DTypeRule : std::uint8_t {
@@ -21,6 +33,7 @@ enum class DTypeRule : std::uint8_t {
   Floating,   // floats only; result the same (the API casts integers to float32 first)
   Integral,   // integers and bool; result the same
   Integer,    // integers only; result the same
+  Word,       // uint64 only; result the same
   Compare,    // any dtype; result bool
   FloatTest,  // any dtype; result bool (integers are never NaN or infinite)
   Select,     // (bool, T, T) -> T
@@ -117,7 +130,10 @@ enum class LayoutRule : std::uint8_t {
   X(ScatterProd, 2, Scatter,   Numeric,   false, 0,  "the product of these elements; 1 of none", .combination = Op::Mul, .identity = Identity::One) \
   X(ScatterMax,  2, Scatter,   Same,      false, 0,  "the largest of these elements, NaN if any is; the dtype's lowest of none", .combination = Op::Max, .identity = Identity::Lowest) \
   X(ScatterMin,  2, Scatter,   Same,      false, 0,  "the smallest of these elements, NaN if any is; the dtype's highest of none", .combination = Op::Min, .identity = Identity::Highest) \
-  X(ScatterLast, 1, Scatter,   None,      false, 0,  "for each entry along an axis, the number of the last position that names it, int64; -1 of none")
+  X(ScatterLast, 1, Scatter,   None,      false, 0,  "for each entry along an axis, the number of the last position that names it, int64; -1 of none") \
+  X(HostCall,  1, Host,        None,      false, 0,  "what a function of host memory makes of the source. A device whose Capabilities::hosts is false refuses it") \
+  X(HostCall2, 2, Host,        None,      false, 0,  "the same of two sources") \
+  X(HostCall3, 3, Host,        None,      false, 0,  "the same of three sources")
 #define ORIEL_ELEMENTWISE_OPS(X) \
   X(Neg,       1, Elementwise, Numeric,   false, 1,  "-x; wraps for integers", .form = Form::Element, .keeps_half = true) \
   X(Abs,       1, Elementwise, Same,      true,  1,  "absolute value; the smallest signed integer stays itself", .form = Form::Element, .keeps_half = true, .c_function = "fabs") \
@@ -174,6 +190,7 @@ enum class LayoutRule : std::uint8_t {
   X(Xor,       2, Elementwise, Integral,  true,  1,  "bitwise exclusive or", .form = Form::Element) \
   X(Shl,       2, Elementwise, Integer,   true,  1,  "x * 2^y, wrapping; 0 where y is negative or at least the width", .form = Form::Element) \
   X(Shr,       2, Elementwise, Integer,   true,  1,  "floor(x / 2^y); y negative or at least the width: the sign fill", .form = Form::Element) \
+  X(Philox,    2, Elementwise, Word,      false, 32, "words 0 and 1 of Philox 4x32-10 for the counter x < 2^63 and the key y; words 2 and 3 if bit 63 of x is set too", .form = Form::Element) \
   X(Eq,        2, Elementwise, Compare,   false, 1,  "x == y", .form = Form::Element) \
   X(Ne,        2, Elementwise, Compare,   true,  1,  "x != y", .form = Form::Element) \
   X(Lt,        2, Elementwise, Compare,   true,  1,  "x < y", .form = Form::Element) \
@@ -251,11 +268,12 @@ constexpr bool is_movement(Op op) noexcept { return row(op).op_class == OpClass:
 constexpr bool is_elementwise(Op op) noexcept { return row(op).op_class == OpClass::Elementwise; }
 constexpr bool is_sort(Op op) noexcept { return row(op).op_class == OpClass::Sort; }
 constexpr bool is_scan(Op op) noexcept { return row(op).op_class == OpClass::Scan; }
+constexpr bool is_host(Op op) noexcept { return row(op).op_class == OpClass::Host; }
 /// Elements of a run: a scan combines the elements of a run one after the other, and each run with what is before it.
 inline constexpr std::int64_t kScanRun = 128;
 constexpr bool is_scatter(Op op) noexcept { return row(op).op_class == OpClass::Scatter; }
-/// Sorts, scans and scatters: a kernel of this op has no other, and reads memory.
-constexpr bool runs_alone(Op op) noexcept { return is_sort(op) || is_scan(op) || is_scatter(op); }
+/// Sorts, scans, scatters and calls of the host: a kernel of this op has no other, and reads memory.
+constexpr bool runs_alone(Op op) noexcept { return is_sort(op) || is_scan(op) || is_scatter(op) || is_host(op); }
 constexpr bool is_reduce(Op op) noexcept { return row(op).op_class == OpClass::Reduce; }
 
 /// Is the result bool, whatever the operands are?
@@ -288,12 +306,15 @@ constexpr bool takes(Op op, Kind kind) noexcept {
     case DTypeRule::Integral:
       return kind != Kind::Float;
     case DTypeRule::Integer:
+    case DTypeRule::Word:
       return kind == Kind::Integer;
     default:
       return true;
   }
 }
-constexpr bool takes(Op op, DType dtype) noexcept { return takes(op, kind(dtype)); }
+constexpr bool takes(Op op, DType dtype) noexcept {
+  return row(op).rule == DTypeRule::Word ? dtype == DType::uint64 : takes(op, kind(dtype));
+}
 
 /// The name of the functor of an elementwise op.
 constexpr std::string_view functor(Op op, DType dtype) noexcept {

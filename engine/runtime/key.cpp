@@ -177,6 +177,8 @@ class Writer {
     } else if (const auto* ints = std::get_if<Ints>(&n.arg)) {
       if (op == Op::Const) size_constant(number, (*ints)[0], n.dtype, key);
       push_ints(words, *ints);
+    } else if (const auto* function = std::get_if<graph::HostFunctionPtr>(&n.arg)) {
+      words.push_back((*function)->number);
     } else if (const auto* ranges = std::get_if<std::shared_ptr<const Ranges>>(&n.arg)) {
       for (const Range& r : **ranges) {
         push(words, r.lo);

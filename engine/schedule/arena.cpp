@@ -133,9 +133,10 @@ EntryId Arena::add(Entry entry) {
   // A gather reads from memory.
   if (entry.op == Op::Gather && !(*this)[entry.source[0]].device)
     entry.source[0] = placed(entry.source[0], entry.device.value_or(home_));
-  // Sorts, scans and scatters also read from memory, which must be row-major.
+  // Sorts, scans, scatters and calls of the host also read from memory, which must be row-major.
   for (int k = 0; graph::runs_alone(entry.op) && k < entry.arity; ++k) {
     EntryId& source = entry.source[k];
+    if (graph::is_host(entry.op)) operands_[entry.node][static_cast<std::size_t>(k)] = (*this)[source].node;
     // A reshape of row-major elements names the same memory. What positions of a scatter mean depends on their shape.
     const bool shaped = graph::is_scatter(entry.op) && k == 0;
     while (!shaped && (*this)[source].op == Op::Reshape && (*this)[source].strides == nullptr &&

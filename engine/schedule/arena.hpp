@@ -1,12 +1,14 @@
 // The graph of one schedule: sources first, equal nodes joined, rewritten by rules as it is filled.
 #pragma once
 
+#include <array>
 #include <cstdint>
 #include <deque>
 #include <optional>
 #include <span>
 #include <string>
 #include <string_view>
+#include <unordered_map>
 #include <utility>
 #include <vector>
 
@@ -34,6 +36,10 @@ class Arena {
   const RulesOff& rules_off() const { return rules_off_; }
   /// Where an entry is evaluated if it is stored.
   Device device(EntryId id) const { return (*this)[id].device.value_or(home_); }
+  /// The shape of an operand of a call of the host, whose source may be a reshape of it.
+  const Shape& operand_shape(const Entry& host, int k) const {
+    return operands_.at(host.node)[static_cast<std::size_t>(k)]->shape;
+  }
   /// What the i-th root became.
   EntryId root(std::size_t i) const { return roots_[i]; }
   /// How often each rule fired, by name; for explain.
@@ -62,6 +68,7 @@ class Arena {
   EntryTable entries_;
   std::deque<graph::NodePtr> owned_;
   std::vector<EntryId> roots_;
+  std::unordered_map<const graph::Node*, std::array<const graph::Node*, 3>> operands_;  // of calls of the host
   std::vector<std::pair<std::string, int>> fired_;
   std::vector<std::pair<std::string, std::string>> reasons_;
   int depth_ = 0;

@@ -27,6 +27,7 @@ std::string argument_text(const Entry& e) {
   if (e.op == Op::Format) return e.strides == nullptr ? "row-major" : "to strides " + to_string(*e.strides);
   if (graph::is_sort(e.op)) return std::get<Ints>(e.node->arg)[0] == 1 ? "descending" : "ascending";
   if (graph::is_scan(e.op) || graph::is_scatter(e.op)) return "along axis " + to_string(std::get<Ints>(e.node->arg)[0]);
+  if (graph::is_host(e.op)) return "by " + std::get<graph::HostFunctionPtr>(e.node->arg)->name;
   if (e.parameter >= 0) return fmt::format("parameter {}", e.parameter);
   if (graph::is_reduce(e.op)) return "over " + to_string(std::get<Ints>(e.node->arg));
   if (const auto* s = std::get_if<graph::Scalar>(&e.node->arg)) return s->str();

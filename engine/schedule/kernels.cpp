@@ -69,7 +69,10 @@ class Former {
       reason = "it is copied to " + to->str();
     else if (const Op op = alone_on_[static_cast<std::size_t>(v)];
              op != Op::Buffer && arena_[v].op != Op::Buffer && !wanted)
-      reason = graph::is_sort(op) ? "it is sorted" : graph::is_scan(op) ? "it is scanned" : "it is scattered";
+      reason = graph::is_sort(op)      ? "it is sorted"
+               : graph::is_scan(op)    ? "it is scanned"
+               : graph::is_scatter(op) ? "it is scattered"
+                                       : "a host function reads it";
     else if (placement_.gathered(v) && arena_[v].op != Op::Buffer && !wanted)
       reason = "a gather reads it anywhere";
     else if (wanted && write != nullptr)
@@ -185,7 +188,7 @@ class Former {
     placement_.sort(v);
   }
 
-  // A copy, a sort, a scan or a scatter, whose kernel holds nothing else.
+  // A copy, a sort, a scan, a scatter or a call of the host, whose kernel holds nothing else.
   void store_closed(EntryId v, bool wanted) {
     const Entry& e = arena_[v];
     const KernelId k = placement_.new_kernel(v, e.shape());
@@ -197,20 +200,22 @@ class Former {
       if (placement_.places(v)[i].instance < 0) placement_.load_at(v, i, k);
     const MapId all = g_.maps.identity(e.shape());
     const EntryId source = e.source[0];
-    // A scatter reads its sources anywhere, as a gather does.
-    const MapId read = graph::is_scatter(e.op) ? g_.maps.add(detail::always_first(e.shape())) : all;
+    // A scatter reads its sources anywhere, as a gather does, and so does a host function.
+    const MapId read =
+        graph::is_scatter(e.op) || graph::is_host(e.op) ? g_.maps.add(detail::always_first(e.shape())) : all;
     placement_.places(v).push_back(
         {k, kRootScope, all, placement_.add_instance(k, {v, Role::Alias, kRootScope, all, source, kRootScope, read})});
     placement_.sort(v);
-    const std::string reason = wanted                 ? "its value was asked for"
-                               : copy                 ? "it is read on " + e.device->str()
-                               : graph::is_sort(e.op) ? "a sort is a kernel of its own"
-                               : graph::is_scan(e.op) ? "a scan is a kernel of its own"
-                                                      : "a scatter is a kernel of its own";
+    const std::string reason = wanted                    ? "its value was asked for"
+                               : copy                    ? "it is read on " + e.device->str()
+                               : graph::is_sort(e.op)    ? "a sort is a kernel of its own"
+                               : graph::is_scan(e.op)    ? "a scan is a kernel of its own"
+                               : graph::is_scatter(e.op) ? "a scatter is a kernel of its own"
+                                                         : "a call of the host is a kernel of its own";
     placement_.kernel(k).outputs.push_back({v, kRootScope, all, reason});
     for (int s = 0; s < e.arity; ++s) {
       placement_.add_place(e.source[s], k, kRootScope, read);
-      if (graph::is_scatter(e.op)) placement_.read_anywhere(e.source[s], k);
+      if (read != all) placement_.read_anywhere(e.source[s], k);
       if (!copy) alone_on_[static_cast<std::size_t>(e.source[s])] = e.op;
     }
     if (copy) copied_to_[static_cast<std::size_t>(source)] = *e.device;

@@ -99,8 +99,8 @@ struct Output {
 };
 
 /// A kernel runs on its root's device. One that is a copy moves the bytes of its root's source, which is stored or a
-/// leaf, to that device, and holds nothing else. One that is alone sorts, scans or scatters: it holds that op, whose
-/// sources are in memory too.
+/// leaf, to that device, and holds nothing else. One that is alone sorts, scans, scatters or calls the host: it holds
+/// that op, whose sources are in memory too.
 struct Kernel {
   EntryId root = kNone;
   Shape root_shape;

@@ -114,7 +114,8 @@ void Placement::inline_at(EntryId v, std::size_t i) {
     case graph::OpClass::Sort:
     case graph::OpClass::Scan:
     case graph::OpClass::Scatter:
-      throw InternalError("schedule", "a copy, a sort, a scan or a scatter inside of a kernel");
+    case graph::OpClass::Host:
+      throw InternalError("schedule", "a copy, a sort, a scan, a scatter or a call of the host inside of a kernel");
     case graph::OpClass::Elementwise:
       for (int s = 0; s < e.arity; ++s) add_place(e.source[s], p.kernel, p.scope, p.map);
       break;

@@ -14,6 +14,28 @@ Wide floor_quotient(Wide x, Wide y) {
   return x % y != 0 && (x < 0) != (y < 0) ? q - 1 : q;
 }
 
+/// Philox 4x32-10 as its authors define it: on four words.
+std::uint64_t random_words(std::uint64_t counter, std::uint64_t key) {
+  const bool last = counter >> 63 != 0;
+  std::uint32_t word[4] = {static_cast<std::uint32_t>(counter), static_cast<std::uint32_t>(counter >> 32) & 0x7fffffffU,
+                           0, 0};
+  std::uint32_t k[2] = {static_cast<std::uint32_t>(key), static_cast<std::uint32_t>(key >> 32)};
+  for (int round = 0; round < 10; ++round) {
+    const UnsignedWide left = static_cast<UnsignedWide>(word[0]) * 3528531795U;
+    const UnsignedWide right = static_cast<UnsignedWide>(word[2]) * 3449720151U;
+    const auto high = [](UnsignedWide product) {
+      return static_cast<std::uint32_t>(product / (UnsignedWide{1} << 32));
+    };
+    const std::uint32_t next[4] = {high(right) ^ word[1] ^ k[0], static_cast<std::uint32_t>(right),
+                                   high(left) ^ word[3] ^ k[1], static_cast<std::uint32_t>(left)};
+    for (int i = 0; i < 4; ++i) word[i] = next[i];
+    k[0] += 2654435769U;
+    k[1] += 3144134277U;
+  }
+  const int first = last ? 2 : 0;
+  return word[first] + (static_cast<std::uint64_t>(word[first + 1]) << 32);
+}
+
 }  // namespace
 
 Wide integer_value(Op op, DType dtype, Wide x, Wide y) {
@@ -74,6 +96,8 @@ Wide integer_value(Op op, DType dtype, Wide x, Wide y) {
       return y < 0 || y >= bits ? 0 : x * (Wide{1} << static_cast<int>(y));
     case Op::Shr:
       return y < 0 || y >= bits ? (x < 0 ? -1 : 0) : floor_quotient(x, Wide{1} << static_cast<int>(y));
+    case Op::Philox:
+      return static_cast<Wide>(random_words(static_cast<std::uint64_t>(x), static_cast<std::uint64_t>(y)));
     default:
       throw std::logic_error("reference: " + std::string(graph::name(op)) + " of integers");
   }

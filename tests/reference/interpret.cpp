@@ -327,6 +327,40 @@ Numbers scattered(const Node& node, const Numbers& positions, const Numbers* val
   return out;
 }
 
+/// What the host function makes of all batches at once.
+Numbers called(const Node& node, const Results& results) {
+  std::vector<std::vector<std::uint64_t>> memory;  // room for elements of any dtype
+  std::vector<std::vector<std::int64_t>> shapes;
+  const auto array = [&](const Node& of) {
+    memory.emplace_back(static_cast<std::size_t>(count(of.shape)));
+    shapes.emplace_back();
+    for (std::size_t d = 0; d < of.shape.size(); ++d) shapes.back().push_back(extent(of.shape, d));
+  };
+  for (const NodePtr& source : node.sources) array(*source);
+  array(node);
+  std::vector<HostArray> arrays;
+  for (std::size_t k = 0; k <= node.sources.size(); ++k) {
+    const Node& of = k < node.sources.size() ? *node.sources[k] : node;
+    arrays.push_back({of.dtype, shapes[k], memory[k].data()});
+    if (k == node.sources.size()) break;
+    const Numbers& source = results.at(&of);
+    for (std::size_t i = 0; i < source.size(); ++i) {
+      if (of.dtype == DType::float32)
+        arrays[k].elements<float>()[i] = static_cast<float>(source[i].f);
+      else if (of.dtype == DType::float64)
+        arrays[k].elements<double>()[i] = source[i].f;
+      else if (of.dtype == DType::int64)
+        arrays[k].elements<std::int64_t>()[i] = source[i].i;
+      else
+        throw std::logic_error("reference: host functions of " + std::string(name(of.dtype)));
+    }
+  }
+  const HostArray result = arrays.back();
+  arrays.pop_back();
+  std::get<graph::HostFunctionPtr>(node.arg)->run({arrays, result, 0});
+  return read_all(node.dtype, result.data, count(node.shape));
+}
+
 Numbers evaluate(const Node& node, const Results& results) {
   if (node.realized()) return read_buffer(node, *node.buffer);
   const std::int64_t n = count(node.shape);
@@ -385,6 +419,8 @@ Numbers evaluate(const Node& node, const Results& results) {
     case graph::OpClass::Scatter:
       return scattered(node, results.at(node.sources[0].get()),
                        node.sources.size() > 1 ? &results.at(node.sources[1].get()) : nullptr);
+    case graph::OpClass::Host:
+      return called(node, results);
     case graph::OpClass::Elementwise: {
       const DType operand = node.sources.back()->dtype;
       Numbers operands(node.sources.size());

@@ -8,6 +8,7 @@
 #include <utility>
 
 #include "api/captured/saved.hpp"
+#include "api/linalg_functions.hpp"
 #include "backend/backend.hpp"
 #include "base/escape.hpp"
 #include "graph/layout.hpp"
@@ -49,6 +50,8 @@ struct PartsChecker {
       fits = graph::complete(move) && none == (move.ints == nullptr && move.ranges == nullptr && move.view == nullptr);
     } else if (graph::is_reduce(p.op)) {
       fits = ints != nullptr;
+    } else if (graph::is_host(p.op)) {
+      fits = std::holds_alternative<graph::HostFunctionPtr>(p.arg);
     } else if (graph::runs_alone(p.op)) {
       fits = ints != nullptr && ints->size() == (graph::is_scatter(p.op) ? 4 : p.op == Op::Recurrence ? 2 : 1);
     } else if (p.op == Op::Assign) {
@@ -138,6 +141,7 @@ struct PartsChecker {
         need(rank > 0);
         [[fallthrough]];
       default:
+        if (graph::is_host(p.op)) break;
         for (const NodePtr& source : sources) need(source->shape.size() == rank);
     }
   }
@@ -174,6 +178,14 @@ graph::Arg NodeReader::argument() {
       reader_.check(!views.empty(), "a stack has no views");
       // Each set of sizes is checked by from_views and check_loaded.
       return std::make_shared<const ShapeTracker>(detail::trusted_stack(views));
+    }
+    case SavedArg::host: {
+      const std::string_view name = reader_.word();
+      graph::HostFunctionPtr function = api::linalg_function(name);
+      if (function == nullptr)
+        reader_.bytes().fail(
+            fmt::format("calls the function {}, which this version of Oriel lacks", base::escaped(name)));
+      return function;
     }
     default:
       return std::monostate();
@@ -250,6 +262,7 @@ NodePtr NodeReader::build(Parts p, std::span<NodePtr> sources, Device device) {
     fresh->axis_strides = std::make_shared<const graph::AxisStrides>(std::move(p.strides));
   const backend::Capabilities& can = backend::backend_for(made->device).capabilities();
   if (graph::is_sort(made->op) && !can.sorts) refuse("sorts", made->device);
+  if (graph::is_host(made->op) && !can.hosts) refuse("calls functions of the host", made->device);
   if (graph::is_scan(made->op) && !can.scans) refuse("sums along an axis in one kernel", made->device);
   if (graph::is_scatter(made->op) && !can.scatters) refuse("scatters", made->device);
   return made;

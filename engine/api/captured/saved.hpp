@@ -41,7 +41,7 @@ std::unique_ptr<CapturedEntry> load_entry(const SavedEntry& saved, const std::st
 inline constexpr std::size_t kMostSavedSizes = 64;
 
 /// What a node's argument is in a file.
-enum class SavedArg : std::uint8_t { none, scalar, ints, ranges, view, stack, count };
+enum class SavedArg : std::uint8_t { none, scalar, ints, ranges, view, stack, host, count };
 /// Where a node of a file comes from. `late`: positions that a call finds by a mask, or an element that it reads.
 enum class SavedNode : std::uint8_t { made, input, number, constant, late, count };
 /// How a guard is written: as an expression, or as sizes and strides that are dense, or are not.

@@ -125,6 +125,15 @@ void SavedWriter::argument(const graph::Arg& arg) {
     tag(SavedArg::stack);
     out_.u32((*stack)->views().size());
     for (const View& v : (*stack)->views()) view(v);
+  } else if (const auto* function = std::get_if<graph::HostFunctionPtr>(&arg)) {
+    if ((*function)->saved.empty()) {
+      throw ArgumentError("save",
+                          fmt::format("the captured function calls the host function \"{}\", which a file cannot "
+                                      "hold; call it before or after the captured function",
+                                      (*function)->name));
+    }
+    tag(SavedArg::host);
+    word((*function)->saved);
   } else {
     tag(SavedArg::none);
   }

@@ -13,6 +13,7 @@
 #include "backend/eigen/products/contraction_plan.hpp"
 #include "backend/eigen/products/parts.hpp"
 #include "backend/eigen/products/windows_plan.hpp"
+#include "backend/eigen/tile/host.hpp"
 #include "backend/eigen/tile/machine.hpp"
 #include "backend/eigen/tile/plan.hpp"
 #include "backend/eigen/tile/scan.hpp"
@@ -74,6 +75,7 @@ EigenBackend::EigenBackend(const Options& options)
   capabilities_.scatters = true;
   capabilities_.source = "cpp";
   capabilities_.helpers = "hpp";
+  capabilities_.hosts = true;
   capabilities_.description =
       "CPU, " + std::to_string(threads_.count()) + (threads_.count() == 1 ? " thread, " : " threads, ") + table_.name;
 }
@@ -294,6 +296,7 @@ std::string EigenBackend::method(const codegen::LoopProgram& program) const {
   if (std::holds_alternative<codegen::Sort>(program.form)) return describe_sort(*make_sort_plan(program, table_));
   if (std::holds_alternative<codegen::Scan>(program.form)) return describe_scan(*make_scan_plan(program, table_));
   if (std::holds_alternative<codegen::Scatter>(program.form)) return describe_scatter(*make_scatter_plan(program));
+  if (std::holds_alternative<codegen::Host>(program.form)) return describe_host(*make_host_plan(program));
   if (std::holds_alternative<codegen::Parts>(program.form)) return describe_parts(program, table_);
   if (codegen::unrolled(program))
     return "its short rows are unrolled: neighbouring points fill the registers, and terms are added one by one";

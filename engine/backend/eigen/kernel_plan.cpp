@@ -7,6 +7,7 @@
 #include "backend/eigen/products/parts.hpp"
 #include "backend/eigen/products/small_plan.hpp"
 #include "backend/eigen/products/windows_plan.hpp"
+#include "backend/eigen/tile/host.hpp"
 #include "backend/eigen/tile/plan.hpp"
 #include "backend/eigen/tile/scan.hpp"
 #include "backend/eigen/tile/scatter.hpp"
@@ -63,6 +64,15 @@ struct FormPlanner {
     plan->arguments = program.arguments.size();
     plan->points = program.scattering->rows;
     if (plan->points > 0) plan->path = KernelPath::Scatter;
+    return plan;
+  }
+
+  std::shared_ptr<const Plan> operator()(const codegen::Host&) const {
+    const std::shared_ptr<Plan> plan = begin();
+    plan->hosting = make_host_plan(program);
+    plan->arguments = program.arguments.size();
+    plan->points = program.arguments.back().elements;
+    if (plan->points > 0) plan->path = KernelPath::Host;
     return plan;
   }
 

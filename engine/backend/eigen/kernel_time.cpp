@@ -7,6 +7,7 @@
 #include "backend/eigen/products/contraction_plan.hpp"
 #include "backend/eigen/products/small_plan.hpp"
 #include "backend/eigen/products/windows_plan.hpp"
+#include "backend/eigen/tile/host.hpp"
 #include "backend/eigen/tile/scan.hpp"
 #include "backend/eigen/tile/scatter.hpp"
 #include "backend/eigen/tile/sort.hpp"
@@ -81,6 +82,8 @@ double estimated_seconds(const codegen::LoopProgram& program, const Plan& plan) 
     work = scan_nanoseconds(*plan.scanning);
   } else if (plan.scattering != nullptr) {
     work = scatter_nanoseconds(*plan.scattering);
+  } else if (plan.hosting != nullptr) {
+    work = host_nanoseconds(*plan.hosting);
   } else if (plan.parts != nullptr) {
     // Most reductions of joined kernels are products.
     for (const codegen::Stage& stage : program.stages) {

@@ -10,6 +10,7 @@
 #include "backend/eigen/products/running_plan.hpp"
 #include "backend/eigen/products/small_plan.hpp"
 #include "backend/eigen/products/windows_plan.hpp"
+#include "backend/eigen/tile/host.hpp"
 #include "backend/eigen/tile/scan.hpp"
 #include "backend/eigen/tile/scatter.hpp"
 #include "backend/eigen/tile/sort.hpp"
@@ -74,6 +75,9 @@ class Facts {
     } else if (plan_.scattering != nullptr) {
       const double scattered = scatter_nanoseconds(*plan_.scattering);
       cost += add(plan_.path, {scattered, scattered});
+    } else if (plan_.hosting != nullptr) {
+      const double called = host_nanoseconds(*plan_.hosting);
+      cost += add(plan_.path, {called, called});
     } else if (plan_.parts != nullptr) {
       cost += plan_.parts->running != nullptr ? running(*plan_.parts->running) : parts(*plan_.parts);
     } else {

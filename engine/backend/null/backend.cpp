@@ -40,6 +40,7 @@ NullBackend::NullBackend(std::uint16_t context)
   capabilities_.sorts = true;
   capabilities_.scans = true;
   capabilities_.scatters = true;
+  capabilities_.hosts = true;
   capabilities_.description = "computes nothing";
 }
 

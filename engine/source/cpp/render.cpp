@@ -19,24 +19,40 @@
 namespace oriel::source::cpp {
 namespace {
 
+/// No source holds a program's function: a dump says so, and an export refuses it.
+[[noreturn]] void refuse_host(const codegen::LoopProgram& program) {
+  throw ArgumentError(
+      "export_cpp",
+      fmt::format("kernel {} calls the host function \"{}\", which is no source; export what comes before "
+                  "and after it, and call it between the two",
+                  program.name, program.hosting->function->name));
+}
+
 LoopsSource render_one(const codegen::LoopProgram& program, Keep keep, int longest_tile,
                        SharedHelpers* shared = nullptr) {
   if (program.sorting) return render_sort(program, keep);
   if (program.scanning) return render_scan(program, keep);
   if (program.scattering) return render_scatter(program, keep);
+  if (program.hosting) refuse_host(program);
   if (const auto plan = rendered_contraction(program))
     return render_contraction(program, *plan, keep, longest_tile, shared);
   return render_loops(program, {keep, longest_tile, -1, shared});
 }
 
+std::string host_text(const codegen::LoopProgram& program) {
+  return fmt::format("// {} calls a function of the program.\n", program.name);
+}
+
 }  // namespace
 
 std::string render(const codegen::LoopProgram& program) {
+  if (program.hosting) return host_text(program);
   if (codegen::parts_of(program) > 1) return render_parts(program, false, 256);
   return render_one(program, Keep::Heap, 256).source;
 }
 
 std::string render_beside(const codegen::LoopProgram& program, SharedHelpers& shared) {
+  if (program.hosting) return host_text(program);
   if (codegen::parts_of(program) > 1) return render_parts(program, false, 256, &shared);
   return render_one(program, Keep::Heap, 256, &shared).source;
 }
@@ -64,6 +80,7 @@ FramedKernel render_open(const codegen::OpenKernel& kernel, const codegen::LoopP
   if (program.sorting) return {render_sort(program, keep, &open).source, 0, false};
   if (program.scanning) return {render_scan(program, keep, &open).source, 0, false};
   if (program.scattering) return {render_scatter(program, keep, &open).source, 0, false};
+  if (program.hosting) refuse_host(program);
   const std::optional<OpenProduct> product = find_open_product(program);
   LoopsSource made = render_loops(program, {keep, longest_tile, -1, nullptr, &open, product ? &*product : nullptr});
   return {std::move(made.source), made.bytes, made.eigen};

@@ -21,6 +21,7 @@ struct Snippet {
 std::span<const Snippet> tile_snippets();
 std::span<const Snippet> element_snippets();  // the parts of ops/functions/element.hpp, and so on
 std::span<const Snippet> division_snippets();
+std::span<const Snippet> philox_snippets();
 std::span<const Snippet> half_snippets();
 std::span<const Snippet> packet_snippets();
 std::span<const Snippet> float_math_snippets();

@@ -376,6 +376,19 @@ std::string Helpers::spell_integer(const Instr& in, int width, const std::vector
     case Op::Shr:
       return lanes("shifted_right",
                    fmt::format("y >= 0 && y < {0} ? ({1})(x >> y) : {2} ? ({1})-1 : ({1})0", size, scalar, s));
+    case Op::Philox:
+      return lanes("random_words",
+                   scalar_function("philox", fmt::format("  {0} a = x & 0x7fffffffffffffff, b = 0;\n"
+                                                         "  {0} k0 = y & 0xffffffff, k1 = y >> 32;\n"
+                                                         "  for (int round = 0; round < 10; ++round) {{\n"
+                                                         "    const {0} p = (a & 0xffffffff) * 0xd2511f53;\n"
+                                                         "    const {0} q = (b & 0xffffffff) * 0xcd9e8d57;\n"
+                                                         "    a = (q >> 32 | q << 32) ^ (a >> 32) ^ k0;\n"
+                                                         "    b = (p >> 32 | p << 32) ^ (b >> 32) ^ k1;\n"
+                                                         "    k0 = (k0 + 0x9e3779b9) & 0xffffffff;\n"
+                                                         "    k1 = (k1 + 0xbb67ae85) & 0xffffffff;\n"
+                                                         "  }}\n  return x >> 63 ? b : a;\n",
+                                                         scalar)));
     default:
       throw InternalError("render",
                           fmt::format("{} has no {} spelling for integers", graph::name(in.op), dialect_.name()));

@@ -51,13 +51,19 @@ void Builder::leaf(Dice& dice) {
 void Builder::made(Dice& dice) {
   const auto a = static_cast<std::int64_t>(dice.roll(6));
   const auto b = static_cast<std::int64_t>(1 + dice.roll(4));
-  switch (dice.roll(4)) {
+  switch (dice.roll(6)) {
     case 0:
       return add(arange(a, 3 * a + 2, b), fmt::format("arange({}, {}, {})", a, 3 * a + 2, b));
     case 1:
       return add(iota({a, b}), fmt::format("iota({{{}, {}}})", a, b));
     case 2:
       return add(eye(a, b, a - 2, DType::int32), fmt::format("eye({}, {}, {}, DType::int32)", a, b, a - 2));
+    case 3:
+      return add(random_bits(Key(static_cast<std::uint64_t>(a)), {b, a}),
+                 fmt::format("random_bits(Key({}), {{{}, {}}})", a, b, a));
+    case 4:
+      return add(uniform(Key(static_cast<std::uint64_t>(b)), {a, b}, -1, 1),
+                 fmt::format("uniform(Key({}), {{{}, {}}}, -1, 1)", b, a, b));
     default: {
       // Drivers' compilers evaluate functions of such numbers when they compile.
       static constexpr std::pair<const char*, double> kNumbers[] = {

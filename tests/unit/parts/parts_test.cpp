@@ -96,6 +96,12 @@ TEST_CASE("the profile small has no comprehensions") {
         absent("set_comprehension_warning_sink", "comprehensions"));
 }
 
+TEST_CASE("the profile small has no linear algebra, but host functions") {
+  CHECK(refusal([] { static_cast<void>(inverse(ones({2, 2}))); }) == absent("inverse", "functions of linear algebra"));
+  const auto twice = [](const HostCall& c) { c.result.elements<float>()[0] = 2 * c.operands[0].elements<float>()[0]; };
+  CHECK(host_call("twice", twice, {ones({1})}, {1}, DType::float32).to_vector<float>() == std::vector<float>{2});
+}
+
 TEST_CASE("the profile small has no images") {
   CHECK(refusal([] { static_cast<void>(read_image("photo.png")); }) == absent("read_image", "images"));
   CHECK(refusal([] { write_image("photo.png", full({2, 2}, 0)); }) == absent("write_image", "images"));

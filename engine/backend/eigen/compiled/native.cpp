@@ -83,6 +83,7 @@ std::string why_tile_only(const codegen::LoopProgram& program, const Plan& plan,
   }
   if (plan.scanning != nullptr) return "it scans along an axis, which is no loop of instructions";
   if (plan.scattering != nullptr) return "it scatters, which is no loop of instructions";
+  if (plan.hosting != nullptr) return "it calls a function of the program";
   if (plan.sorting != nullptr) return "it sorts, which is no loop of instructions";
   if (plan.parts != nullptr) return "its parts share rows in cache, which the tile machine keeps there";
   if (plan.small != nullptr)

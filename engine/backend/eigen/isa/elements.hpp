@@ -65,6 +65,35 @@ void packets2(void* dst, const void* a, const void* b, const void*, std::int64_t
   map_packets<T, F>(static_cast<T*>(dst), n, static_cast<const T*>(a), static_cast<const T*>(b));
 }
 
+/// Applies F, which multiplies the low words of uint64, to whole registers.
+template <class F>
+void map_words(void* dst, const void* a, const void* b, const void*, std::int64_t n) {
+  typedef std::uint64_t Words __attribute__((vector_size(kVectorBytes)));
+  const auto product = [](Words x, std::uint32_t m) {
+    const Words y = Words{} + m;
+#if defined(__AVX512F__)
+    return Words(_mm512_mul_epu32(__m512i(x), __m512i(y)));
+#elif defined(__AVX2__)
+    return Words(_mm256_mul_epu32(__m256i(x), __m256i(y)));
+#elif defined(__SSE2__)
+    return Words(_mm_mul_epu32(__m128i(x), __m128i(y)));
+#else
+    return (x & (Words{} + 0xffffffff)) * y;
+#endif
+  };
+  std::uint64_t* d = static_cast<std::uint64_t*>(dst);
+  const std::uint64_t* x = static_cast<const std::uint64_t*>(a);
+  const std::uint64_t* y = static_cast<const std::uint64_t*>(b);
+  constexpr std::int64_t size = kVectorBytes / static_cast<std::int64_t>(sizeof *d);
+  for (std::int64_t i = 0; i < n; i += size) {
+    Words p, q;
+    std::memcpy(&p, x + i, sizeof p);
+    std::memcpy(&q, y + i, sizeof q);
+    p = F::words(p, q, product);
+    std::memcpy(d + i, &p, sizeof p);
+  }
+}
+
 /// The loop for op kOp with functor F. T is the dtype that registers hold.
 template <Op kOp, class T, class F>
 constexpr ElementFn loop_of() {
@@ -77,6 +106,8 @@ constexpr ElementFn loop_of() {
   } else if constexpr (r.form == Form::Quick && std::is_floating_point_v<T>) {
     static_assert(r.arity == 2);
     return map2_quick<T, F>;
+  } else if constexpr (r.rule == DTypeRule::Word) {
+    return map_words<F>;
   } else {
     static_assert(r.arity >= 1 && r.arity <= 3 && (r.arity == 3) == (r.rule == DTypeRule::Select));
     if constexpr (r.arity == 1) return map1<R, T, F>;

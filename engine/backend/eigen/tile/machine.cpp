@@ -9,6 +9,7 @@
 #include "backend/eigen/products/product.hpp"
 #include "backend/eigen/products/small_products.hpp"
 #include "backend/eigen/products/windows.hpp"
+#include "backend/eigen/tile/host.hpp"
 #include "backend/eigen/tile/scan.hpp"
 #include "backend/eigen/tile/scatter.hpp"
 #include "backend/eigen/tile/sort.hpp"
@@ -141,6 +142,8 @@ void run_plan(const Plan& plan, const Team& threads, std::span<void* const> argu
       return run_scan(*plan.scanning, threads, arguments);
     case KernelPath::Scatter:
       return run_scatter(*plan.scattering, threads, arguments);
+    case KernelPath::Host:
+      return run_host(*plan.hosting, threads, arguments);
     case KernelPath::Rows:
     case KernelPath::Running:
       return run_parts(*plan.parts, threads, arguments, parameters, keeping);

@@ -130,6 +130,7 @@ struct SmallPlan;
 struct WindowsPlan;
 struct ScanPlan;
 struct ScatterPlan;
+struct HostPlan;
 struct SortPlan;
 
 struct Plan final : Kernel {
@@ -141,6 +142,7 @@ struct Plan final : Kernel {
   std::shared_ptr<const SortPlan> sorting;             // null unless the program sorts
   std::shared_ptr<const ScanPlan> scanning;            // null unless the program scans
   std::shared_ptr<const ScatterPlan> scattering;       // null unless the program scatters
+  std::shared_ptr<const HostPlan> hosting;             // null unless the program calls the host
   const isa::Table* table = nullptr;
   bool columns = false;
   bool streams = false;  // does a store bypass the caches?

@@ -1,0 +1,34 @@
+// What a HostCall node runs.
+#pragma once
+
+#include <atomic>
+#include <cstdint>
+#include <memory>
+#include <span>
+#include <string>
+#include <utility>
+#include <vector>
+
+#include "oriel/host_call.hpp"
+
+namespace oriel::graph {
+
+/// A function of host memory. Two are the same if their numbers are.
+struct HostFunction {
+  HostFunction(std::string name_, Callback<void(const HostCall&)> run_, HostOptions options_, std::string saved_ = {})
+      : name(std::move(name_)), run(std::move(run_)), options(options_), saved(std::move(saved_)) {
+    static std::atomic<std::uint64_t> next{1};
+    number = next.fetch_add(1, std::memory_order_relaxed);
+  }
+
+  std::string name;
+  Callback<void(const HostCall&)> run;
+  HostOptions options;
+  std::string saved;  // what a file calls it; empty: no file holds it
+  std::uint64_t number = 0;
+  /// What a batch of operands of these shapes costs; null: as the options say.
+  double (*batch_nanoseconds)(std::span<const std::vector<std::int64_t>> shapes) = nullptr;
+};
+using HostFunctionPtr = std::shared_ptr<const HostFunction>;
+
+}  // namespace oriel::graph

@@ -1,0 +1,106 @@
+// Linear algebra on matrices, which are the last two axes; the axes in front of them are batches and broadcast. Eigen
+// computes it on the CPU, by host calls (host_call.hpp): operands on other devices are copied there and results back,
+// and batches are shared among threads. explain() shows the calls. They work in captured functions with symbolic sizes
+// and in files of these; an export refuses them.
+//
+// Results are in floats: integers and bool are taken as float32, halves are computed in float32 and rounded once. Every
+// function throws ShapeError if shapes do not fit.
+//
+// What can only be seen when the work runs is an ArgumentError then, which names the first such matrix of the batch: a
+// singular matrix in solve and inverse, one that is not positive definite in cholesky, and a NaN or infinity in svd,
+// eigh, eig, lstsq and what is built on them. Signs of singular vectors and eigenvectors are any.
+#pragma once
+
+#include "oriel/api.hpp"
+#include "oriel/tensor.hpp"
+
+namespace ORIEL_API oriel {
+
+/// The lower triangular l with l l^T = x, for symmetric positive definite x (.., n, n), of which the lower triangle is
+/// read. With `upper` the transpose of l.
+[[nodiscard]] Tensor cholesky(const Operand& x, bool upper = false);
+
+struct Qr {
+  Tensor q;  ///< orthonormal columns
+  Tensor r;  ///< upper triangular
+};
+/// q r = x by Householder reflections, of x (.., m, n): q (.., m, k) and r (.., k, n) with k = min(m, n); with
+/// `complete` k = m.
+[[nodiscard]] Qr qr(const Operand& x, bool complete = false);
+
+struct Lu {
+  Tensor p;  ///< a permutation (.., m, m)
+  Tensor l;  ///< (.., m, k), lower triangular with ones on the diagonal
+  Tensor u;  ///< (.., k, n), upper triangular
+};
+/// p l u = x with partial pivoting, of x (.., m, n); k = min(m, n). A singular x has zeros on the diagonal of u.
+[[nodiscard]] Lu lu(const Operand& x);
+
+/// The y with x y = b, of x (.., n, n) and b (.., n, m), or b (n), for which the result lacks the last axis. By lu.
+///   solve(Tensor::of<float>({{2, 0}, {0, 4}}), Tensor::of<float>({2, 8}));  // {1, 2}
+[[nodiscard]] Tensor solve(const Operand& x, const Operand& b);
+/// The same for triangular x, of which the other triangle is not read. With `unit` its diagonal is taken as ones. Zeros
+/// on the diagonal give infinities and NaN.
+[[nodiscard]] Tensor triangular_solve(const Operand& x, const Operand& b, bool upper = false, bool unit = false);
+/// The inverse of x (.., n, n).
+[[nodiscard]] Tensor inverse(const Operand& x);
+
+/// The determinant of x (.., n, n); 1 for n = 0.
+[[nodiscard]] Tensor det(const Operand& x);
+struct SlogDet {
+  Tensor sign;       ///< -1, 0 or 1
+  Tensor logabsdet;  ///< -inf for a determinant of 0
+};
+/// The sign and the logarithm of the magnitude of the determinant, without overflow.
+[[nodiscard]] SlogDet slogdet(const Operand& x);
+
+struct Svd {
+  Tensor u;   ///< (.., m, k), orthonormal columns
+  Tensor s;   ///< (.., k), descending, >= 0
+  Tensor vh;  ///< (.., k, n), orthonormal rows
+};
+/// u diag(s) vh = x, of x (.., m, n); k = min(m, n). With `full` u is (.., m, m) and vh (.., n, n).
+[[nodiscard]] Svd svd(const Operand& x, bool full = false);
+/// The singular values alone.
+[[nodiscard]] Tensor svdvals(const Operand& x);
+
+struct Eigh {
+  Tensor values;   ///< (.., n), ascending
+  Tensor vectors;  ///< (.., n, n), orthonormal columns
+};
+/// The eigenvalues and eigenvectors of symmetric x (.., n, n), of which the lower triangle is read.
+[[nodiscard]] Eigh eigh(const Operand& x);
+/// The eigenvalues alone.
+[[nodiscard]] Tensor eigvalsh(const Operand& x);
+
+/// Real and imaginary parts: there are no complex tensors.
+struct Eig {
+  Tensor values_real;  ///< (.., n), in any order
+  Tensor values_imag;
+  Tensor vectors_real;  ///< (.., n, n), columns of length 1
+  Tensor vectors_imag;
+};
+/// The eigenvalues and eigenvectors of any x (.., n, n). Complex ones come in conjugate pairs.
+[[nodiscard]] Eig eig(const Operand& x);
+
+/// The Moore-Penrose inverse of x (.., m, n), by svd. Singular values up to rcond times the largest count as 0. A
+/// negative rcond stands for max(m, n) times the distance from 1 to the next number of the dtype.
+[[nodiscard]] Tensor pinv(const Operand& x, double rcond = -1);
+/// The y of least length among those that make the length of x y - b least, of x (.., m, n) and b (.., m, k), or b (m),
+/// for which the result lacks the last axis. Any rank; by a complete orthogonal decomposition.
+[[nodiscard]] Tensor lstsq(const Operand& x, const Operand& b);
+/// The number of singular values above `tolerance`, as int64. A negative one stands for the largest times max(m, n)
+/// times the distance from 1 to the next number of the dtype.
+[[nodiscard]] Tensor matrix_rank(const Operand& x, double tolerance = -1);
+/// The n-th power of x (.., n, n) by repeated squaring; of the inverse if n is negative, the unit matrix for 0.
+[[nodiscard]] Tensor matrix_power(const Operand& x, std::int64_t n);
+
+/// Norms of matrices: the root of the sum of squares; the sum of singular values; the largest and the least of them;
+/// the largest and the least sum of magnitudes of a column (one) or a row (infinity).
+enum class MatrixNorm { frobenius, nuclear, two, minus_two, one, minus_one, infinity, minus_infinity };
+/// The norm of each matrix.
+[[nodiscard]] Tensor matrix_norm(const Operand& x, MatrixNorm norm = MatrixNorm::frobenius);
+/// matrix_norm(x) * matrix_norm(inverse(x)); for `two` the quotient of the largest and the least singular value.
+[[nodiscard]] Tensor cond(const Operand& x, MatrixNorm norm = MatrixNorm::two);
+
+}  // namespace oriel

@@ -1,6 +1,7 @@
 #include "codegen/cost.hpp"
 
 #include <algorithm>
+#include <bit>
 #include <cctype>
 #include <cmath>
 #include <string>
@@ -157,6 +158,24 @@ std::string make_name(const LoopProgram& p, bool sizes) {
   return out;
 }
 
+std::string name_alone(const LoopProgram& p) {
+  const std::string dtype = short_name(p.arguments[1].dtype);
+  if (const auto& sorting = p.sorting)
+    return (sorting->positions ? "argsort_" : "sort_") + dtype + '_' + std::to_string(sorting->rows) + "_by_" +
+           std::to_string(sorting->extent);
+  const Scanning& scan = *p.scanning;
+  std::string out = scan.op == graph::Op::CumSum ? "cumsum_" : "cumprod_";
+  out += dtype + '_' + std::to_string(scan.rows) + "_by_" + std::to_string(scan.extent);
+  if (scan.inner > 1) out += "_lines_of_" + std::to_string(scan.inner);
+  return out;
+}
+
+// Of a sort the least number of comparisons in a sort of each row.
+std::int64_t operations_alone(const LoopProgram& p) {
+  const std::int64_t elements = p.arguments[1].elements.value();
+  return p.sorting ? elements * std::bit_width(static_cast<std::uint64_t>(p.sorting->extent - 1)) : elements;
+}
+
 }  // namespace
 
 std::string name_without_sizes(const LoopProgram& p) { return make_name(p, false); }
@@ -175,12 +194,12 @@ void finish(LoopProgram& p) {
   double bytes = 0;
   for (std::size_t k = 0; k < touched.size(); ++k) {
     if (p.arguments[k].local) continue;
-    bytes += std::min(touched[k], static_cast<double>(p.arguments[k].elements)) *
+    bytes += std::min(touched[k], static_cast<double>(p.arguments[k].elements.value())) *
              static_cast<double>(itemsize(p.arguments[k].dtype));
   }
-  p.flops = clamp_count(flops);
+  p.flops = runs_alone(p) ? operations_alone(p) : clamp_count(flops);
   p.bytes = clamp_count(bytes);
-  p.name = make_name(p, true);
+  p.name = runs_alone(p) ? name_alone(p) : make_name(p, true);
   p.form = refined_form(p);
 }
 

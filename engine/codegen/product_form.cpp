@@ -7,9 +7,6 @@
 namespace oriel::codegen {
 namespace {
 
-// The depth that one register block sums, chosen so that its panels stay in the first and second cache. It determines
-// the order of summation, so it is the same on every machine.
-constexpr std::int64_t kDepth = 384;
 // Bytes of the widest packets.
 constexpr std::int64_t kWidestPacket = 64;
 // If there are few results and the depth is larger than this, the depth is summed in segments, which threads can share.
@@ -94,7 +91,7 @@ std::optional<ProductForm> form_of_product(const LoopProgram& program, const Con
   }
   const double products = static_cast<double>(c.rows) * static_cast<double>(c.columns) * static_cast<double>(c.depth);
   if (c.depth < 2 || products < kSmallestWork || (c.rows < 2 && c.columns < 2)) return std::nullopt;
-  form.depth_block = quotient_up(c.depth, quotient_up(c.depth, kDepth));
+  form.depth_block = quotient_up(c.depth, quotient_up(c.depth, kMostDepthBlock));
   form.left = factor_form(program, c, true);
   form.right = factor_form(program, c, false);
   if (!part && !choose_path(form)) return std::nullopt;
@@ -142,6 +139,16 @@ std::optional<ProductForm> product_form(const LoopProgram& program) {
   const Contraction* product = contraction_in(program.form);
   if (product == nullptr) return std::nullopt;
   return form_of_product(program, *product, false);
+}
+
+std::optional<ProductForm> symbolic_form(const LoopProgram& program) {
+  const Contraction* const product = contraction_in(program.form);
+  if (product == nullptr || !has_products(product->dtype)) return std::nullopt;
+  ProductForm form;
+  form.shape = *product;
+  form.left = factor_form(program, form.shape, true);
+  form.right = factor_form(program, form.shape, false);
+  return form;
 }
 
 std::optional<ProductForm> part_form(const LoopProgram& part, const Contraction& product) {

@@ -36,13 +36,9 @@ struct Before {{
 constexpr T kNothing = {0};
 )";
 
-std::string size_text(SymInt n, const OpenSizes* open) {
-  return n.is_symbolic() ? fmt::format("sizes[{}]", open->table->place(n)) : std::to_string(n.value());
-}
-
 }  // namespace
 
-LoopsSource render_scan(const codegen::LoopProgram& program, Keep keep, const OpenSizes* open) {
+LoopsSource render_scan(const codegen::LoopProgram& program, Keep keep, const SymbolicSizes* symbolic) {
   const codegen::Scanning& s = *program.scanning;
   const DType from = program.arguments[0].dtype, to = program.arguments[1].dtype;
   const std::string name = identifier(program.name);
@@ -53,17 +49,8 @@ LoopsSource render_scan(const codegen::LoopProgram& program, Keep keep, const Op
   std::string element = widened(from, "x[k * inner + i + j]", snippets);
   if (!floats) element = fmt::format("static_cast<T>({})", element);
 
-  SymInt extent = s.extent, inner = s.inner;
-  std::string text;
-  if (open != nullptr) {
-    const Shape& shape = *open->kernel->shapes[1];
-    extent = shape[static_cast<std::size_t>(s.axis)];
-    inner = 1;
-    for (std::size_t d = static_cast<std::size_t>(s.axis) + 1; d < shape.size(); ++d) inner *= shape[d];
-    text = fmt::format("// Kernel {}\n", program.name);
-  } else {
-    text = heading(program, {program.arguments[0].name, program.arguments[1].name});
-  }
+  std::string text = symbolic != nullptr ? fmt::format("// Kernel {}\n", program.name)
+                                         : heading(program, {program.arguments[0].name, program.arguments[1].name});
   text += fmt::format("// The {} of the elements up to each one, along an axis\n", sums ? "sums" : "products");
   for (const std::string& include : includes(snippets, false)) text += include;
   text += fmt::format("\nnamespace kernel_{} {{\n\n", name);
@@ -73,11 +60,12 @@ LoopsSource render_scan(const codegen::LoopProgram& program, Keep keep, const Op
   text += fmt::format("using T = {};\n", type);
   text += sums && floats ? fmt::format(kCompensated) : fmt::format(kPlain, sums ? "0" : "1", sums ? "+" : "*");
   text += "\n}  // namespace\n\n";
-  text += entry_head(keep == Keep::Heap ? kLoadedLinkage : "static", name, open != nullptr, keep == Keep::Frame);
+  text += entry_head(keep == Keep::Heap ? kLoadedLinkage : "static", name, symbolic != nullptr, keep == Keep::Frame);
   text += "  static_cast<void>(parameters);\n";
   if (keep == Keep::Frame) text += "  static_cast<void>(frame);\n";
-  if (open != nullptr) text += "  static_cast<void>(sizes);\n";
-  text += fmt::format("  const Int n = {}, inner = {};\n", size_text(extent, open), size_text(inner, open));
+  if (symbolic != nullptr) text += "  static_cast<void>(sizes);\n";
+  text += fmt::format("  const Int n = {}, inner = {};\n", extent_of(symbolic, 1, s.extent),
+                      extent_of(symbolic, 2, s.inner));
   text += fmt::format("  constexpr Int run = {}, columns = 16;\n", ops::kScanRun);
   text += "  for (Int row = first; row < last; ++row) {\n";
   text += fmt::format("    const {0}* const x = static_cast<const {0}*>(arguments[0]) + row * n * inner;\n",

@@ -12,13 +12,13 @@
 namespace oriel::api {
 
 /// Grows only. Thread safety: any thread, without locks.
-class OpenPlans {
+class SymbolicPlans {
  public:
   /// Both must outlive it.
-  OpenPlans(const StageGraph& graph, const SizeSymbols& symbols) : graph_(graph), symbols_(symbols) {}
-  ~OpenPlans();
-  OpenPlans(const OpenPlans&) = delete;
-  OpenPlans& operator=(const OpenPlans&) = delete;
+  SymbolicPlans(const StageGraph& graph, const SizeSymbols& symbols) : graph_(graph), symbols_(symbols) {}
+  ~SymbolicPlans();
+  SymbolicPlans(const SymbolicPlans&) = delete;
+  SymbolicPlans& operator=(const SymbolicPlans&) = delete;
 
   /// The plan for the facts of a call, without its paths; null if there is none that serves them. `keep`: the most
   /// bytes between kernels that it keeps.
@@ -27,17 +27,17 @@ class OpenPlans {
   bool try_one(std::span<const std::int64_t> facts);
 
  private:
-  struct Open {
-    std::unique_ptr<const OpenCapturedPlan> plan;
-    Open* next;
+  struct Made {
+    std::unique_ptr<const SymbolicCapturedPlan> plan;
+    Made* next;
   };
   bool pays() const noexcept;
 
   const StageGraph& graph_;
   const SizeSymbols& symbols_;
-  std::atomic<Open*> first_{nullptr};
-  std::atomic_flag making_;               // one thread makes an open plan
-  std::atomic<std::uint32_t> tries_{0};   // to make open plans
+  std::atomic<Made*> first_{nullptr};
+  std::atomic_flag making_;               // one thread makes a symbolic plan
+  std::atomic<std::uint32_t> tries_{0};   // to make symbolic plans
   std::atomic<std::uint32_t> served_{0};  // sizes that they served
 };
 

@@ -1,4 +1,4 @@
-#include "backend/eigen/compiled/open_unit.hpp"
+#include "backend/eigen/compiled/symbolic_unit.hpp"
 
 #include <algorithm>
 #include <boost/container/small_vector.hpp>
@@ -11,7 +11,7 @@
 
 namespace oriel::backend::eigen {
 
-bool OpenUnit::render(const codegen::LoopProgram& program) const {
+bool SymbolicUnit::render(const codegen::LoopProgram& program) const {
   // Kernels of one plan share the pool of their expressions, to which rendering adds.
   const std::lock_guard guard(base::fork_mutex(base::ForkLock::sources));
   if (maker_ == nullptr) return false;
@@ -21,7 +21,7 @@ bool OpenUnit::render(const codegen::LoopProgram& program) const {
   return true;
 }
 
-std::optional<std::vector<std::int64_t>> OpenUnit::numbers(std::span<const std::int64_t> values) const {
+std::optional<std::vector<std::int64_t>> SymbolicUnit::numbers(std::span<const std::int64_t> values) const {
   const std::lock_guard guard(base::fork_mutex(base::ForkLock::sources));
   if (maker_ == nullptr) return std::nullopt;  // the program of sizes refers to expressions of the plan
   const Text& text = *own_text_;
@@ -38,15 +38,16 @@ std::optional<std::vector<std::int64_t>> OpenUnit::numbers(std::span<const std::
   return numbers;
 }
 
-OpenUnits::OpenUnits(const codegen::OpenKernel& kernel, std::span<const sym::Expr> variables)
+SymbolicUnits::SymbolicUnits(const codegen::LoopProgram& kernel, std::span<const sym::Expr> variables)
     : kernel_(kernel), variables_(variables.begin(), variables.end()) {}
 
-OpenUnits::~OpenUnits() {
+SymbolicUnits::~SymbolicUnits() {
   const std::lock_guard guard(base::fork_mutex(base::ForkLock::sources));
   for (const Known& known : known_) known.unit->maker_ = nullptr;
 }
 
-OpenUnit::Text OpenUnits::rendered(const codegen::LoopProgram& program, std::span<const std::int32_t> accesses) const {
+SymbolicUnit::Text SymbolicUnits::rendered(const codegen::LoopProgram& program,
+                                           std::span<const std::int32_t> accesses) const {
   source::cpp::SizeTable table;
   std::string symbol;
   std::string source = source::cpp::render_unit(kernel_, program, accesses, table, symbol);
@@ -60,21 +61,21 @@ OpenUnit::Text OpenUnits::rendered(const codegen::LoopProgram& program, std::spa
   return {std::move(symbol), std::move(source), std::move(sizes), table.sizes().size(), std::move(places)};
 }
 
-SizedUnit OpenUnits::at(const codegen::LoweredKernel& closed, std::span<const std::int64_t> values) const {
+SizedUnit SymbolicUnits::at(const codegen::LoweredKernel& closed, std::span<const std::int64_t> values) const {
   source::cpp::Outline outline(closed.program, closed.former_accesses);
   const std::lock_guard guard(base::fork_mutex(base::ForkLock::sources));
   const auto sized = [&](const Known& known) { return SizedUnit{known.unit, {values.begin(), values.end()}}; };
   for (const Known& known : known_) {
     if (known.outline != outline) continue;
 #ifndef NDEBUG
-    const OpenUnit::Text* const text = known.unit->text();
+    const SymbolicUnit::Text* const text = known.unit->text();
     if (text != nullptr && rendered(closed.program, closed.former_accesses).source != text->source)
       throw InternalError("compile", "kernel " + closed.program.name + " has another source than " + text->symbol);
 #endif
     return sized(known);
   }
   std::vector<std::int32_t> accesses(closed.former_accesses.begin(), closed.former_accesses.end());
-  known_.push_back({std::move(outline), std::make_shared<const OpenUnit>(*this, std::move(accesses))});
+  known_.push_back({std::move(outline), std::make_shared<const SymbolicUnit>(*this, std::move(accesses))});
   return sized(known_.back());
 }
 

@@ -1,8 +1,8 @@
-#include "runtime/reserved_names.hpp"
+#include "source/cpp/export/reserved_names.hpp"
 
 #include <string>
 
-namespace oriel::runtime {
+namespace oriel::source::cpp {
 namespace {
 
 // Macros of the headers that an exported file includes (<Eigen/Core> and all that it includes), as g++ 12 and clang 14
@@ -224,4 +224,4 @@ bool is_macro_name(std::string_view name) {
 
 bool is_library_name(std::string_view name) { return among(kLibrary, name) || among(kLibrary, without_width(name)); }
 
-}  // namespace oriel::runtime
+}  // namespace oriel::source::cpp

@@ -1,4 +1,4 @@
-#include "api/captured/open_plans.hpp"
+#include "api/captured/symbolic_plans.hpp"
 
 #include <fmt/format.h>
 
@@ -14,7 +14,7 @@ using base::Debug;
 
 namespace {
 
-void say_plan(std::uint16_t context, const OpenCapturedPlan& plan) {
+void say_plan(std::uint16_t context, const SymbolicCapturedPlan& plan) {
   const base::Watch watch = base::watch_of(context);
   if (!watch.debugging(Debug::Dynamic)) return;
   std::string text = fmt::format("a plan for many sizes, under {} guards\n", plan.guard_texts().size());
@@ -30,19 +30,19 @@ void say_no_plan(std::uint16_t context, std::string_view why) {
 
 }  // namespace
 
-OpenPlans::~OpenPlans() {
-  for (Open* open = first_.load(std::memory_order_acquire); open != nullptr;) delete std::exchange(open, open->next);
+SymbolicPlans::~SymbolicPlans() {
+  for (Made* made = first_.load(std::memory_order_acquire); made != nullptr;) delete std::exchange(made, made->next);
 }
 
-std::shared_ptr<CapturedPlan> OpenPlans::plan(std::span<const std::int64_t> facts, std::int64_t keep) {
+std::shared_ptr<CapturedPlan> SymbolicPlans::plan(std::span<const std::int64_t> facts, std::int64_t keep) {
   // A plan that is shown to people is scheduled by itself, so that its reasons name its own sizes.
-  const Open* open = first_.load(std::memory_order_acquire);
-  if (open == nullptr || runtime::plan_watched(graph_.context())) return nullptr;
-  for (; open != nullptr; open = open->next) {
-    if (!open->plan->serves(facts)) continue;
+  const Made* made = first_.load(std::memory_order_acquire);
+  if (made == nullptr || runtime::plan_watched(graph_.context())) return nullptr;
+  for (; made != nullptr; made = made->next) {
+    if (!made->plan->serves(facts)) continue;
     try {
       auto plan = std::make_shared<CapturedPlan>();
-      open->plan->plan(facts, keep, *plan);
+      made->plan->plan(facts, keep, *plan);
       served_.fetch_add(1, std::memory_order_relaxed);
       return plan;
     } catch (const InternalError&) {
@@ -55,7 +55,7 @@ std::shared_ptr<CapturedPlan> OpenPlans::plan(std::span<const std::int64_t> fact
 }
 
 // Plans that serve few sizes are not worth their time.
-bool OpenPlans::pays() const noexcept {
+bool SymbolicPlans::pays() const noexcept {
   constexpr std::uint32_t kFirstTries = 8;
   constexpr std::uint32_t kServedForOne = 5;  // among them the one that it was made for
   constexpr std::uint32_t kMostTries = 64;
@@ -64,7 +64,7 @@ bool OpenPlans::pays() const noexcept {
          (tries < kFirstTries || served_.load(std::memory_order_relaxed) >= tries * kServedForOne);
 }
 
-bool OpenPlans::try_one(std::span<const std::int64_t> facts) {
+bool SymbolicPlans::try_one(std::span<const std::int64_t> facts) {
   if (!pays() || runtime::plan_watched(graph_.context())) return false;
   if (making_.test_and_set(std::memory_order_acquire)) return false;
   struct End {
@@ -74,9 +74,9 @@ bool OpenPlans::try_one(std::span<const std::int64_t> facts) {
   tries_.fetch_add(1, std::memory_order_relaxed);
   try {
     PlanSymbols symbols(symbols_, facts, graph_.traced().trusted);
-    const StageGraph::Open graph = graph_.open(symbols);
-    auto made = std::make_unique<Open>();
-    made->plan = std::make_unique<const OpenCapturedPlan>(
+    const StageGraph::Symbolic graph = graph_.over(symbols);
+    auto made = std::make_unique<Made>();
+    made->plan = std::make_unique<const SymbolicCapturedPlan>(
         std::move(symbols), graph.roots, [&](const mem::BufferPtr& buffer) { return graph_.leaf_of(buffer, graph); },
         facts);
     say_plan(graph_.context(), *made->plan);

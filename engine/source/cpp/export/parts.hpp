@@ -1,16 +1,18 @@
-// What exports of fixed and of open sizes share.
+// What both files of an export are made of.
 #pragma once
 
 #include <fmt/format.h>
 
 #include <iterator>
+#include <span>
 #include <string>
 #include <string_view>
 #include <utility>
+#include <vector>
 
-#include "runtime/export.hpp"
+#include "source/cpp/export/unit.hpp"
 
-namespace oriel::runtime {
+namespace oriel::source::cpp {
 
 /// The flags with which an export gives the engine's bits.
 inline constexpr const char* kExportFlags =
@@ -30,10 +32,17 @@ class ExportWriter {
   std::string text_;
 };
 
-/// "2, 3".
-std::string number_list(const Ints& ints);
-/// The type of a number that a caller gives.
-std::string number_type(DType dtype);
+/// A number that a caller gives: `value` is its default.
+struct NumberMember {
+  std::string type;
+  std::string name;
+  std::string value;
+};
+std::vector<NumberMember> numbers_of(std::span<const ExportUnit* const> plans);
+/// The parameters of run.
+std::string run_parameters(const ExportUnit& unit, bool numbers);
+/// "float32 (2*n, 4), in strides of (1, 2*n)".
+std::string described(const ExportUnit& unit, const ExportedTensor& t);
 /// The type in which the elements of an embedded array are written.
 DType written_dtype(const ExportLeaf& leaf);
 /// An embedded array: its elements between braces, with their type. `comment` stands before it.
@@ -43,4 +52,4 @@ std::string_view export_pragmas();
 /// The function that checks what is handed over to run.
 std::string_view export_check();
 
-}  // namespace oriel::runtime
+}  // namespace oriel::source::cpp

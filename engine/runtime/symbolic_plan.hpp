@@ -8,7 +8,7 @@
 #include <utility>
 #include <vector>
 
-#include "codegen/open_kernel.hpp"
+#include "codegen/sizes.hpp"
 #include "graph/sizes.hpp"
 #include "runtime/caches.hpp"
 #include "runtime/compiled.hpp"
@@ -20,10 +20,10 @@ namespace oriel::runtime {
 /// Decisions on which the results depend are guards in the environment of the symbols. Decisions about speed alone
 /// follow the hints. Loops, accesses, forms, paths and memory are worked out for each set of sizes. Immutable; the
 /// environment must outlive it. Thread safety: any thread.
-class OpenPlan {
+class SymbolicPlan {
  public:
   /// `key` is that of these pending roots. Throws an Error if the graph cannot be planned with symbolic sizes.
-  OpenPlan(std::vector<graph::NodePtr> roots, const Key& key, const schedule::DeviceLimits& limits);
+  SymbolicPlan(std::vector<graph::NodePtr> roots, const Key& key, const schedule::DeviceLimits& limits);
 
   /// The symbols, in the order in which at() takes their values.
   std::span<const sym::Expr> variables() const noexcept { return sizes_.variables(); }
@@ -37,11 +37,11 @@ class OpenPlan {
   Schedule at(std::span<const std::int64_t> values, KernelCache& kernels) const;
 
  private:
-  friend class OpenExporter;  // open_export.cpp
+  friend class PlanExporter;  // export.cpp
 
   /// What one or more steps run. Layers that are repeated often have the same programs for all sizes.
   struct Program {
-    codegen::OpenProgram open;
+    codegen::KernelParts parts;
     backend::Backend* device;
     std::int64_t row_bytes;
     bool runs;              // false if only copies between devices have it
@@ -50,13 +50,14 @@ class OpenPlan {
   };
   struct Step {
     std::size_t program;
-    std::vector<ArgumentSource> values;  // by the numbers in the program's bindings; none for those between kernels
+    std::vector<ArgumentSource> values;       // by the numbers in the program's bindings
     backend::Backend* copied_from = nullptr;  // of a copy, which runs no program
-    schedule::EntryId copied = schedule::kNone;
+    schedule::KernelId kernel = -1;
   };
-  void lower(const Key& key, const schedule::DeviceLimits& limits);
+  void add(PlannedKernel&& kernel, const schedule::DeviceLimits& limits);
   std::size_t number_of(Program program);
   void collect(const Key& key);
+  schedule::EntryId copied(const Step& step) const;
   std::vector<LaunchStep> steps_at(const graph::Sizes::At& at, std::span<const std::int64_t> values,
                                    KernelCache& kernels) const;
   std::int64_t bytes_at(const graph::Sizes::At& at, schedule::EntryId value) const;
@@ -66,8 +67,6 @@ class OpenPlan {
   std::vector<Program> programs_;
   std::unordered_multimap<std::uint64_t, std::size_t> program_of_hash_;
   std::vector<Step> steps_;
-  std::vector<schedule::Lifetime> lifetimes_;  // of the temporaries, without bytes
-  std::vector<schedule::EntryId> first_values_;
   std::vector<graph::Scalar> parameters_;
   std::vector<Key::SizeParameter> size_parameters_;
   std::vector<graph::RealizedKind> kinds_;

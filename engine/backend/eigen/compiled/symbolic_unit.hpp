@@ -12,19 +12,19 @@
 
 #include "backend/eigen/compiled/compiler.hpp"
 #include "backend/eigen/compiled/tuning.hpp"
-#include "codegen/open_kernel.hpp"
+#include "codegen/lower.hpp"
 #include "source/cpp/outline.hpp"
 #include "sym/program.hpp"
 
 namespace oriel::backend::eigen {
 
-class OpenUnits;
+class SymbolicUnits;
 
 /// The source of a kernel for all sizes with one outline, and what the compiler made of it. It is rendered when it is
 /// first to be built. NativeBuilder fills in what the compiler made.
-class OpenUnit {
+class SymbolicUnit {
  public:
-  OpenUnit(const OpenUnits& maker, std::vector<std::int32_t> accesses)
+  SymbolicUnit(const SymbolicUnits& maker, std::vector<std::int32_t> accesses)
       : maker_(&maker), accesses_(std::move(accesses)) {}
 
   struct Text {
@@ -50,9 +50,10 @@ class OpenUnit {
   mutable Tuning tuning;
 
  private:
-  friend class OpenUnits;
+  friend class SymbolicUnits;
 
-  mutable const OpenUnits* maker_;  // null once the plan is gone; guarded by the lock of sources, as what follows is
+  mutable const SymbolicUnits*
+      maker_;  // null once the plan is gone; guarded by the lock of sources, as what follows is
   const std::vector<std::int32_t> accesses_;
   mutable std::unique_ptr<const Text> own_text_;
   mutable std::atomic<const Text*> text_{nullptr};
@@ -60,30 +61,30 @@ class OpenUnit {
 
 /// A unit and the sizes of one kernel that shares it.
 struct SizedUnit {
-  std::shared_ptr<const OpenUnit> unit;
+  std::shared_ptr<const SymbolicUnit> unit;
   std::vector<std::int64_t> values;  // of the plan's variables
 };
 
-/// The units of an open kernel, by outline. Thread safety: any thread.
-class OpenUnits {
+/// The units of a symbolic kernel, by outline. Thread safety: any thread.
+class SymbolicUnits {
  public:
   /// The kernel, and the environment of its sizes, must outlive it.
-  OpenUnits(const codegen::OpenKernel& kernel, std::span<const sym::Expr> variables);
-  ~OpenUnits();
-  OpenUnits(const OpenUnits&) = delete;
+  SymbolicUnits(const codegen::LoopProgram& kernel, std::span<const sym::Expr> variables);
+  ~SymbolicUnits();
+  SymbolicUnits(const SymbolicUnits&) = delete;
   /// `closed`: the kernel at these values of the variables. It is one that render_unit (source/cpp/render.hpp) takes.
   SizedUnit at(const codegen::LoweredKernel& closed, std::span<const std::int64_t> values) const;
 
  private:
-  friend class OpenUnit;
-  OpenUnit::Text rendered(const codegen::LoopProgram& program, std::span<const std::int32_t> accesses) const;
+  friend class SymbolicUnit;
+  SymbolicUnit::Text rendered(const codegen::LoopProgram& program, std::span<const std::int32_t> accesses) const;
 
   struct Known {
     source::cpp::Outline outline;
-    std::shared_ptr<const OpenUnit> unit;
+    std::shared_ptr<const SymbolicUnit> unit;
   };
 
-  const codegen::OpenKernel& kernel_;
+  const codegen::LoopProgram& kernel_;
   const std::vector<sym::Expr> variables_;
   mutable std::vector<Known> known_;  // guarded by the lock of sources
 };

@@ -1,37 +1,26 @@
-// The source of an export of open sizes.
-#include <fmt/format.h>
-
+// The source of an export.
 #include <algorithm>
-#include <memory>
-#include <span>
-#include <string>
 #include <unordered_map>
-#include <vector>
 
-#include "runtime/export_parts.hpp"
-#include "runtime/open_export.hpp"
+#include "source/cpp/export/parts.hpp"
 #include "source/cpp/spelling.hpp"
-#include "sym/print.hpp"
 #include "sym/program.hpp"
 
-namespace oriel::runtime {
-
-using source::cpp::memory_type;
-using Kind = ArgumentSource::Kind;
+namespace oriel::source::cpp {
 
 namespace {
 
-/// Writes the functions of the source. Sizes are elements of z, the array of the table's sizes.
-class OpenSource {
+/// Writes the functions of the source. A size is a literal, or an element of z, the array of the table's sizes.
+class PlanSource {
  public:
-  explicit OpenSource(OpenExport& unit) : unit_(unit), table_(&unit.table) {
-    for (const OpenExport::Symbol& s : unit_.symbols) names_[s.symbol] = "sizes." + s.name;
+  explicit PlanSource(ExportUnit& unit) : unit_(unit), table_(&unit.table) {
+    for (const ExportUnit::Symbol& s : unit_.symbols) names_[s.symbol] = "sizes." + s.name;
   }
 
-  /// The kernels, and the functions of one plan in a namespace of their own.
+  /// The kernels, and the functions of one plan; of symbolic sizes in a namespace of their own.
   std::string write_kernels() const {
     std::string text;
-    for (const OpenExport::Kernel& kernel : unit_.kernels) text += kernel.source + "\n";
+    for (const ExportUnit::Kernel& kernel : unit_.kernels) text += kernel.source + "\n";
     return text;
   }
   std::string write_plan(std::size_t number, bool numbers) {
@@ -43,13 +32,21 @@ class OpenSource {
     // What the functions above asked for is known only now.
     ExportWriter text;
     text.line("namespace plan{} {{\nnamespace {{\n", number);
-    for (const OpenExport::Leaf& leaf : unit_.leaves)
-      if (leaf.kind == OpenExport::Leaf::Kind::embedded)
-        write_array(text, leaf.leaf, std::string(name(leaf.leaf.tensor.dtype)));
+    write_arrays(text);
     write_sizes(text, unit_.table);
     write_guards(text);
     text.add(body.take());
     text.line("\n}}  // namespace\n}}  // namespace plan{}\n", number);
+    return text.take();
+  }
+  /// Constants, and the function run, where all sizes are numbers.
+  std::string write_fixed() {
+    ExportWriter text;
+    text.line("namespace {{\n");
+    write_arrays(text);
+    text.add(export_check());
+    text.line("\n}}  // namespace\n");
+    write_run(text, !unit_.numbers.empty());
     return text.take();
   }
   /// The functions that give the shapes of inputs and outputs, whatever plan runs.
@@ -66,8 +63,10 @@ class OpenSource {
   }
 
  private:
-  std::string size(SymInt n) {
-    return n.is_symbolic() ? fmt::format("z[{}]", table_->place(n)) : std::to_string(n.value());
+  std::string size(SymInt n) { return n.is_symbolic() ? fmt::format("z[{}]", table_->place(n)) : to_string(n); }
+  void write_arrays(ExportWriter& text) const {
+    for (const ExportLeaf& leaf : unit_.leaves)
+      if (leaf.kind == ExportLeaf::Kind::embedded) write_array(text, leaf, described(unit_, leaf.tensor));
   }
   std::string sizes(const Ints& ints) {
     std::string text;
@@ -77,8 +76,8 @@ class OpenSource {
   std::string bytes(const ExportedTensor& t) {
     return size(numel(t.shape) * static_cast<std::int64_t>(itemsize(t.dtype)));
   }
-  void write_sizes(ExportWriter& text, const source::cpp::SizeTable& table) {
-    source::cpp::SizeStatements statements(names_);
+  void write_sizes(ExportWriter& text, const SizeTable& table) {
+    SizeStatements statements(names_);
     std::string stores;
     const std::vector<sym::Expr>& all = table.sizes();
     for (std::size_t k = 0; k < all.size(); ++k) {
@@ -93,15 +92,15 @@ class OpenSource {
   }
 
   void write_guards(ExportWriter& text) {
-    source::cpp::SizeStatements statements(names_);
+    SizeStatements statements(names_);
     std::string tests;
     int number = 0;
-    for (const OpenExport::Symbol& s : unit_.symbols) {
+    for (const ExportUnit::Symbol& s : unit_.symbols) {
       const sym::Interval range = s.symbol->bounds;
       if (range.has_lo()) tests += fmt::format("  if (sizes.{} < {}) return {};\n", s.name, range.lo, number++);
       if (range.has_hi()) tests += fmt::format("  if (sizes.{} > {}) return {};\n", s.name, range.hi, number++);
     }
-    for (const OpenExport::Guard& guard : unit_.guards) {
+    for (const ExportUnit::Guard& guard : unit_.guards) {
       const std::string variable = statements.of(guard.condition);
       tests += fmt::format("  if (!{0}.known || {0}.value == 0) return {1};\n", variable, number++);
     }
@@ -124,7 +123,7 @@ class OpenSource {
     std::ranges::stable_sort(by_start, {}, [&](std::size_t k) { return unit_.values[k].first; });
     std::string list;
     for (const std::size_t k : by_start) {
-      const OpenExport::Value& v = unit_.values[k];
+      const ExportUnit::Value& v = unit_.values[k];
       list += fmt::format("      {{{}, {}, {}, {}}},\n", k, v.first, v.last, size(v.bytes));
     }
     text.line(
@@ -179,8 +178,8 @@ class OpenSource {
               size(numel(t.shape)));
   }
   void write_tensors(ExportWriter& text) {
-    for (const OpenExport::Leaf& leaf : unit_.leaves)
-      if (leaf.kind == OpenExport::Leaf::Kind::input) write_tensor(text, "input", leaf.leaf.tensor);
+    for (const ExportLeaf& leaf : unit_.leaves)
+      if (leaf.kind == ExportLeaf::Kind::input) write_tensor(text, "input", leaf.tensor);
     for (const ExportedTensor& t : unit_.outputs) write_tensor(text, "output", t);
   }
 
@@ -211,7 +210,7 @@ class OpenSource {
     text.line("  int length = 0;\n  switch (broken_guard(sizes)) {{");
     int number = 0;
     std::string all, all_arguments;
-    for (const OpenExport::Symbol& s : unit_.symbols) {
+    for (const ExportUnit::Symbol& s : unit_.symbols) {
       all += all.empty() ? "%lld" : ", %lld";
       all_arguments += fmt::format(", static_cast<long long>(sizes.{})", s.name);
     }
@@ -219,7 +218,7 @@ class OpenSource {
     const auto add = [&](const std::string& guard, std::span<const sym::Expr> variables, bool planned) {
       std::string values;
       std::string arguments;
-      for (const OpenExport::Symbol& s : unit_.symbols) {
+      for (const ExportUnit::Symbol& s : unit_.symbols) {
         if (std::ranges::find(variables, s.symbol) == variables.end()) continue;
         values += fmt::format("{}{} = %lld", values.empty() ? "" : ", ", s.name);
         if (!s.source.empty()) values += " (" + quoted(s.source) + ")";
@@ -230,12 +229,12 @@ class OpenSource {
       text.line("    case {}:\n      length = std::snprintf(text, capacity, \"{}; {}{}\"{}{});\n      break;", number++,
                 quoted(guard), values, remedy, arguments, planned ? all_arguments : std::string());
     };
-    for (const OpenExport::Symbol& s : unit_.symbols) {
+    for (const ExportUnit::Symbol& s : unit_.symbols) {
       const sym::Interval range = s.symbol->bounds;
       if (range.has_lo()) add(fmt::format("{} >= {}", s.name, range.lo), {&s.symbol, 1}, false);
       if (range.has_hi()) add(fmt::format("{} <= {}", s.name, range.hi), {&s.symbol, 1}, false);
     }
-    for (const OpenExport::Guard& guard : unit_.guards)
+    for (const ExportUnit::Guard& guard : unit_.guards)
       add(guard.text, sym::variables_of(guard.condition), guard.planned);
     text.line("    default:");
     text.line(
@@ -243,77 +242,89 @@ class OpenSource {
     text.line("  return length < 0 ? 0 : static_cast<std::size_t>(length);\n}}\n");
   }
 
-  std::string memory(const ArgumentSource& source) {
-    const auto i = static_cast<std::size_t>(source.index);
-    if (source.kind == Kind::Output) return "outputs." + unit_.outputs[i].name;
-    if (source.kind == Kind::Temporary) return fmt::format("block + offsets[{}]", i);
-    const OpenExport::Leaf& leaf = unit_.leaves[i];
-    if (leaf.kind == OpenExport::Leaf::Kind::input) return "inputs." + leaf.leaf.tensor.name;
-    if (leaf.kind == OpenExport::Leaf::Kind::number) return "&numbers." + leaf.leaf.tensor.name;
-    return leaf.leaf.tensor.bytes == 0 ? "nullptr" : leaf.leaf.tensor.name;
+  /// As a C++ expression: `void*`, or `const void*` if it is only read.
+  std::string memory(const ExportMemory& memory) const {
+    if (memory.kind == ExportMemory::Kind::output) return "outputs." + unit_.outputs[memory.index].name;
+    if (memory.kind == ExportMemory::Kind::value)
+      return unit_.sized() ? fmt::format("block + offsets[{}]", memory.index)
+                           : fmt::format("block + {}", unit_.values[memory.index].offset);
+    const ExportLeaf& leaf = unit_.leaves[memory.index];
+    if (leaf.kind == ExportLeaf::Kind::input) return "inputs." + leaf.tensor.name;
+    if (leaf.kind == ExportLeaf::Kind::number) return "&numbers." + leaf.tensor.name;
+    return leaf.tensor.bytes == 0 ? "nullptr" : leaf.tensor.name;
   }
 
-  void write_call(ExportWriter& text, const OpenExport::Call& call) {
+  void write_call(ExportWriter& text, const ExportUnit::Call& call) {
     std::string list;
-    for (const ArgumentSource& source : call.arguments) {
-      std::string one = memory(source);
-      if (source.kind == Kind::Leaf && one != "nullptr") {
-        const OpenExport::Leaf& leaf = unit_.leaves[static_cast<std::size_t>(source.index)];
-        const bool embedded = leaf.kind == OpenExport::Leaf::Kind::embedded;
-        const DType dtype = embedded ? written_dtype(leaf.leaf) : leaf.leaf.tensor.dtype;
-        one = fmt::format("const_cast<{}*>({})", memory_type(dtype), one);
+    for (const ExportMemory& from : call.arguments) {
+      std::string one = memory(from);
+      if (from.kind == ExportMemory::Kind::leaf && one != "nullptr") {
+        const ExportLeaf& leaf = unit_.leaves[from.index];
+        const bool embedded = leaf.kind == ExportLeaf::Kind::embedded;
+        one = fmt::format("const_cast<{}*>({})", memory_type(embedded ? written_dtype(leaf) : leaf.tensor.dtype), one);
       }
       list += (list.empty() ? "" : ", ") + one;
     }
-    const std::string& name = unit_.kernels[call.kernel].name;
+    const ExportUnit::Kernel& kernel = unit_.kernels[call.kernel];
     text.line("  {{\n    void* const arguments[] = {{{}}};", list);
-    text.line("    kernel_{0}::{0}(arguments, nullptr, 0, {1}, z{2});\n  }}", name, size(call.points),
+    if (!call.numbers.empty()) text.line("    kernel_{}::Scalar parameters[{}];", kernel.name, call.numbers.size());
+    for (std::size_t p = 0; p < call.numbers.size(); ++p) {
+      const bool floating = is_floating(unit_.numbers[static_cast<std::size_t>(call.numbers[p])].dtype);
+      text.line("    parameters[{}].{} = static_cast<{}>(numbers.number{});", p, floating ? "f" : "i",
+                floating ? "double" : "std::int64_t", call.numbers[p]);
+    }
+    text.line("    kernel_{0}::{0}(arguments, {1}, 0, {2}{3}{4});\n  }}", kernel.name,
+              call.numbers.empty() ? "nullptr" : "parameters", size(kernel.points), unit_.sized() ? ", z" : "",
               unit_.tiles_in_scratch ? ", tiles" : "");
   }
 
+  void write_memory(ExportWriter& text, const char* space, const char* group, const ExportedTensor& t, bool written) {
+    const std::string n = unit_.sized() ? fmt::format("static_cast<std::size_t>({})", bytes(t))
+                                        : fmt::format("{}::{}::kBytes", space, t.name);
+    text.line("      {{{0}.{1}, {2}, alignof({3}::{1}::Element), {4}}},", group, t.name, n, space, written);
+  }
+
   void write_run(ExportWriter& text, bool numbers) {
-    text.line(
-        "Status run(const Sizes& sizes, [[maybe_unused]] const Inputs& inputs, const Outputs& outputs, {}void* "
-        "scratch) noexcept {{",
-        numbers ? "[[maybe_unused]] const Numbers& numbers, " : "");
-    text.line("  if (const Status sized = check_plan(sizes); sized != Status::ok) return sized;");
-    text.line("  Int z[kSizes];\n  Int offsets[{}];\n  compute(sizes, z);",
-              std::max<std::size_t>(unit_.values.size(), 1));
-    text.line("  const Int scratch_needed = place(z, offsets);\n  const Memory all[] = {{");
-    for (const OpenExport::Leaf& leaf : unit_.leaves) {
-      if (leaf.kind != OpenExport::Leaf::Kind::input) continue;
-      const ExportedTensor& t = leaf.leaf.tensor;
-      text.line("      {{inputs.{0}, static_cast<std::size_t>({1}), alignof(input::{0}::Element), false}},", t.name,
-                bytes(t));
+    const bool sized = unit_.sized();
+    text.line("Status run({}) noexcept {{", run_parameters(unit_, numbers));
+    text.line("  static_cast<void>(inputs);");
+    if (numbers) text.line("  static_cast<void>(numbers);");
+    if (sized) {
+      text.line("  if (const Status sized = check_plan(sizes); sized != Status::ok) return sized;");
+      text.line("  Int z[kSizes];\n  Int offsets[{}];\n  compute(sizes, z);",
+                std::max<std::size_t>(unit_.values.size(), 1));
+      text.line("  const auto scratch_needed = static_cast<std::size_t>(place(z, offsets));");
     }
-    for (const ExportedTensor& t : unit_.outputs)
-      text.line("      {{outputs.{0}, static_cast<std::size_t>({1}), alignof(output::{0}::Element), true}},", t.name,
-                bytes(t));
-    text.line("      {{scratch, static_cast<std::size_t>(scratch_needed), kScratchAlignment, true}},\n  }};");
+    const std::string scratch = sized ? "scratch_needed" : "kScratchBytes";
+    text.line("  const Memory all[] = {{");
+    for (const ExportLeaf& leaf : unit_.leaves)
+      if (leaf.kind == ExportLeaf::Kind::input) write_memory(text, "input", "inputs", leaf.tensor, false);
+    for (const ExportedTensor& t : unit_.outputs) write_memory(text, "output", "outputs", t, true);
+    text.line("      {{scratch, {}, kScratchAlignment, true}},\n  }};", scratch);
     text.line(
         "  const Status status = check(all, sizeof all / sizeof all[0]);\n  if (status != Status::ok) return status;");
     text.line("  [[maybe_unused]] auto* const block = static_cast<unsigned char*>(scratch);");
     if (unit_.tiles_in_scratch)
-      text.line("  [[maybe_unused]] void* const tiles = block + (scratch_needed - {});", unit_.tile_bytes);
-    for (const OpenExport::Call& call : unit_.calls) write_call(text, call);
+      text.line("  [[maybe_unused]] void* const tiles = block + ({} - {});", scratch, unit_.tile_bytes);
+    for (const ExportUnit::Call& call : unit_.calls) write_call(text, call);
     for (const ExportUnit::Copy& copy : unit_.copies) {
-      const ExportedTensor& to = unit_.outputs[static_cast<std::size_t>(copy.to)];
+      const ExportedTensor& to = unit_.outputs[copy.to];
       const std::string n = bytes(to);
       if (n == "0") continue;
-      const std::string from = memory(copy.from);
-      text.line("  if ({0} > 0) std::memcpy(outputs.{1}, {2}, static_cast<std::size_t>({0}));", n, to.name, from);
+      text.line("  {}std::memcpy(outputs.{}, {}, static_cast<std::size_t>({}));",
+                sized ? fmt::format("if ({} > 0) ", n) : "", to.name, memory(copy.from), n);
     }
     text.line("  return Status::ok;\n}}");
   }
 
-  OpenExport& unit_;
-  source::cpp::SizeTable* table_;
-  source::cpp::SizeTable shapes_;
+  ExportUnit& unit_;
+  SizeTable* table_;
+  SizeTable shapes_;
   std::unordered_map<sym::Expr, std::string> names_;
 };
 
 /// The functions of the header, which ask the plans in turn.
-void write_dispatch(ExportWriter& text, const std::string& name, std::size_t plans, bool numbers) {
+void write_dispatch(ExportWriter& text, const ExportUnit& unit, std::size_t plans, bool numbers) {
   text.line("Status check_sizes(const Sizes& sizes) noexcept {{\n  const Status first = plan0::check_plan(sizes);");
   for (std::size_t k = 1; k < plans; ++k)
     text.line("  if (plan{}::check_plan(sizes) == Status::ok) return Status::ok;", k);
@@ -325,7 +336,7 @@ void write_dispatch(ExportWriter& text, const std::string& name, std::size_t pla
   text.line("  const auto at = [&] {{ return length < capacity ? text + length : nullptr; }};");
   for (std::size_t k = 0; k < plans; ++k) {
     text.line("  length += static_cast<std::size_t>(std::snprintf(at(), rest(), \"{}\"));",
-              k == 0 ? name + " needs " : "; or ");
+              k == 0 ? unit.name + " needs " : "; or ");
     text.line("  length += plan{}::explain(sizes, at(), rest());", k);
   }
   text.line("  return length;\n}}\n");
@@ -333,8 +344,7 @@ void write_dispatch(ExportWriter& text, const std::string& name, std::size_t pla
   for (std::size_t k = 0; k < plans; ++k)
     text.line("  if (plan{0}::check_plan(sizes) == Status::ok) return plan{0}::scratch_bytes(sizes);", k);
   text.line("  return 0;\n}}\n");
-  text.line("Status run(const Sizes& sizes, const Inputs& inputs, const Outputs& outputs, {}void* scratch) noexcept {{",
-            numbers ? "const Numbers& numbers, " : "");
+  text.line("Status run({}) noexcept {{", run_parameters(unit, numbers));
   for (std::size_t k = 0; k < plans; ++k) {
     text.line("  {}plan{}::run(sizes, inputs, outputs, {}scratch);",
               k + 1 == plans ? "return " : fmt::format("if (plan{}::check_plan(sizes) == Status::ok) return ", k), k,
@@ -345,24 +355,31 @@ void write_dispatch(ExportWriter& text, const std::string& name, std::size_t pla
 
 }  // namespace
 
-std::string open_export_source(std::span<const std::unique_ptr<OpenExport>> plans) {
-  const std::string& name = plans.front()->name;
-  const bool numbers = any_numbers(leaves_of(plans));
+std::string export_source(std::span<ExportUnit* const> plans) {
+  const ExportUnit& unit = *plans.front();
   ExportWriter text;
-  text.line("// Written by Oriel; see {}.hpp.", name);
-  text.line("#include \"{}.hpp\"\n\n#include <cstdio>\n#include <cstring>\n#include <limits>\n", name);
+  text.line("// Written by Oriel; see {}.hpp.", unit.name);
+  text.line("#include \"{}.hpp\"\n{}\n#include <cstring>\n#include <limits>\n", unit.name,
+            unit.sized() ? "\n#include <cstdio>" : "");
   text.add(export_pragmas());
-  std::vector<OpenSource> sources;
-  for (const std::unique_ptr<OpenExport>& plan : plans) text.add(sources.emplace_back(*plan).write_kernels());
-  text.line("namespace {} {{\n\nnamespace {{\n", name);
-  text.add(source::cpp::size_functions());
-  text.add(export_check());
-  text.line("}}  // namespace\n");
-  for (std::size_t k = 0; k < sources.size(); ++k) text.add(sources[k].write_plan(k, numbers));
-  text.add(OpenSource(*plans.front()).write_shapes());
-  write_dispatch(text, name, plans.size(), numbers);
-  text.line("\n}}  // namespace {}", name);
+  std::vector<PlanSource> sources;
+  sources.reserve(plans.size());
+  for (ExportUnit* plan : plans) text.add(sources.emplace_back(*plan).write_kernels());
+  text.line("namespace {} {{\n", unit.name);
+  if (!unit.sized()) {
+    text.add(sources.front().write_fixed());
+  } else {
+    const bool numbers = !numbers_of({plans.begin(), plans.end()}).empty();
+    text.line("namespace {{\n");
+    text.add(size_functions());
+    text.add(export_check());
+    text.line("}}  // namespace\n");
+    for (std::size_t k = 0; k < sources.size(); ++k) text.add(sources[k].write_plan(k, numbers));
+    text.add(PlanSource(*plans.front()).write_shapes());
+    write_dispatch(text, unit, plans.size(), numbers);
+  }
+  text.line("\n}}  // namespace {}", unit.name);
   return text.take();
 }
 
-}  // namespace oriel::runtime
+}  // namespace oriel::source::cpp

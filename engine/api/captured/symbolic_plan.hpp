@@ -7,7 +7,7 @@
 
 #include "api/captured/plan.hpp"
 #include "api/captured/symbols.hpp"
-#include "runtime/open_plan.hpp"
+#include "runtime/symbolic_plan.hpp"
 #include "sym/program.hpp"
 
 namespace oriel::api {
@@ -39,13 +39,13 @@ class PlanSymbols {
   std::size_t traced_guards_ = 0;
 };
 
-/// An open plan and the sizes that it serves: those that satisfy its guards, and are at most four times or a quarter of
-/// those for which its kernels were chosen. Immutable. Thread safety: any thread.
-class OpenCapturedPlan {
+/// A symbolic plan and the sizes that it serves: those that satisfy its guards, and are at most four times or a quarter
+/// of those for which its kernels were chosen. Immutable. Thread safety: any thread.
+class SymbolicCapturedPlan {
  public:
   /// `roots`: over `symbols`. Throws an Error if they cannot be planned with symbolic sizes.
-  OpenCapturedPlan(PlanSymbols symbols, std::vector<graph::NodePtr> roots, const LeafOf& leaf_of,
-                   std::span<const std::int64_t> facts);
+  SymbolicCapturedPlan(PlanSymbols symbols, std::vector<graph::NodePtr> roots, const LeafOf& leaf_of,
+                       std::span<const std::int64_t> facts);
 
   bool serves(std::span<const std::int64_t> facts) const;
   /// What it takes for granted, in the order in which it was decided.
@@ -62,7 +62,7 @@ class OpenCapturedPlan {
   PlanSymbols symbols_;
   std::vector<Site> sites_;
   runtime::Caches* caches_ = nullptr;
-  std::unique_ptr<const runtime::OpenPlan> plan_;
+  std::unique_ptr<const runtime::SymbolicPlan> plan_;
   std::vector<CapturedValue> leaves_;
   std::vector<std::size_t> facts_;  // of the variables of plan_
   std::vector<Bound> bounds_;

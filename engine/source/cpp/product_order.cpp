@@ -1,4 +1,4 @@
-#include "source/cpp/open_product.hpp"
+#include "source/cpp/product_order.hpp"
 
 #include <fmt/format.h>
 
@@ -9,6 +9,7 @@
 
 namespace oriel::source::cpp {
 
+using codegen::Access;
 using codegen::Code;
 using codegen::Contraction;
 using codegen::Instr;
@@ -19,13 +20,13 @@ namespace {
 using SizeText = std::function<std::string(SymInt)>;
 
 /// The loops of one factor, and the loads that make it.
-class OpenFactor {
+class SymbolicFactor {
  public:
-  OpenFactor(const codegen::OpenKernel& kernel, const LoopProgram& program, const Contraction& c, bool left,
-             const SizeText& size)
-      : kernel_(kernel), dtype_(c.dtype), size_(size) {
-    const Ints& outer = kernel.lowered.program.outer;
-    const Ints& inner = kernel.lowered.program.stages[c.stage].inner;
+  SymbolicFactor(const LoopProgram& symbolic, const LoopProgram& program, const Contraction& c, bool left,
+                 const SizeText& size)
+      : symbolic_(symbolic), dtype_(c.dtype), size_(size) {
+    const Ints& outer = symbolic.outer;
+    const Ints& inner = symbolic.stages[c.stage].inner;
     for (std::size_t d = 0; d < inner.size(); ++d) loops_.push_back({outer.size() + d, inner[d]});
     summed_ = loops_.size();
     for (const std::size_t d : left ? c.row_loops : c.column_loops) loops_.push_back({d, outer[d]});
@@ -36,15 +37,12 @@ class OpenFactor {
 
   std::string walks() const {
     std::string text;
-    const bool load = is_load();
+    const Access* const load = is_load() ? &access_of(made_[0]) : nullptr;
     for (const Loop& loop : loops_) {
-      const View* view = load ? &view_of(made_[0]) : nullptr;
-      const bool has = view != nullptr && loop.number < view->rank();
-      const bool masked = has && !view->mask.empty();
-      text +=
-          fmt::format("{}{{{}, {}, {}, {}}}", text.empty() ? "" : ", ", size_(loop.extent),
-                      has ? size_(view->strides[loop.number]) : "0", masked ? size_(view->mask[loop.number].lo) : "0",
-                      masked ? size_(view->mask[loop.number].hi) : size_(loop.extent));
+      codegen::SymbolicAxis axis{loop.extent, 0, 0, loop.extent};
+      if (load != nullptr && loop.number < load->loops()) axis = load->axis(loop.number);
+      text += fmt::format("{}{{{}, {}, {}, {}}}", text.empty() ? "" : ", ", size_(loop.extent), size_(axis.coefficient),
+                          size_(axis.begin), size_(axis.end));
     }
     return text.empty() ? "{1, 0, 0, 1}" : text;
   }
@@ -60,7 +58,7 @@ class OpenFactor {
     const Loop& last = loops_[own_ > 0 ? summed_ + own_ - 1 : loops_.size() - 1];
     for (const Instr& in : made_) {
       if (!codegen::reads(in)) continue;
-      if (kernel_.accesses[static_cast<std::size_t>(in.aux)].argument < 0) continue;
+      if (access_of(in).buffer < 0) continue;
       std::string along;
       for (std::size_t k = 0; k < summed_; ++k) {
         const std::string one = reaches(in, loops_[k], "{0} == 1 || {0} == -1");
@@ -79,23 +77,20 @@ class OpenFactor {
     SymInt extent;
   };
 
-  const View& view_of(const Instr& in) const {
-    return kernel_.accesses[static_cast<std::size_t>(in.aux)].tracker.views().back();
-  }
+  const Access& access_of(const Instr& in) const { return symbolic_.accesses[static_cast<std::size_t>(in.aux)]; }
   bool is_load() const {
     if (made_.size() != 1 || made_[0].code != Code::Load) return false;
-    const schedule::LoopAccess& access = kernel_.accesses[static_cast<std::size_t>(made_[0].aux)];
-    return access.tracker.views().size() == 1 && access.dtype == dtype_;
+    const Access& access = access_of(made_[0]);
+    return access.affine() && access.dtype == dtype_;
   }
   std::string reaches(const Instr& in, const Loop& loop, const char* test) const {
-    const View& view = view_of(in);
-    if (loop.number >= view.rank()) return {};
-    const SymInt stride = view.strides[loop.number];
-    if (!stride.is_symbolic() && stride.value() == 0) return {};
+    if (loop.number >= access_of(in).loops()) return {};
+    const SymInt stride = access_of(in).axis(loop.number).coefficient;
+    if (identical(stride, 0)) return {};
     return fmt::format("({} > 1 && ({}))", size_(loop.extent), fmt::format(fmt::runtime(test), size_(stride)));
   }
 
-  const codegen::OpenKernel& kernel_;
+  const LoopProgram& symbolic_;
   DType dtype_;
   const SizeText& size_;
   std::vector<Loop> loops_;
@@ -112,32 +107,19 @@ std::string points_text(const Ints& extents, const std::vector<std::size_t>& loo
 
 }  // namespace
 
-std::optional<OpenProduct> find_open_product(const LoopProgram& program) {
-  const Contraction* const found = codegen::contraction_in(program.form);
-  if (found == nullptr || !is_floating(found->dtype)) return std::nullopt;
-  const Contraction& c = *found;
-  if (!codegen::has_products(c.dtype)) return std::nullopt;
-  const codegen::Stage& stage = program.stages[c.stage];
-  OpenProduct product{c, stage.reductions[0].input, codegen::windows_in(program.form) != nullptr};
-  for (const Instr& in : stage.body)
-    if (in.result == product.multiplied) return product;
-  return std::nullopt;
-}
-
-std::string product_order(const OpenProduct& product, const codegen::OpenKernel& kernel, const LoopProgram& program,
+std::string product_order(const Contraction& c, const LoopProgram& symbolic, const LoopProgram& program,
                           const SizeText& size) {
-  const Contraction& c = product.shape;
-  const Ints& outer = kernel.lowered.program.outer;
-  const OpenFactor left(kernel, program, c, true, size);
-  const OpenFactor right(kernel, program, c, false, size);
+  const Ints& outer = symbolic.outer;
+  const SymbolicFactor left(symbolic, program, c, true, size);
+  const SymbolicFactor right(symbolic, program, c, false, size);
   return fmt::format(
       "[&] {{\n    const Walk left[] = {{{}}};\n    const Walk right[] = {{{}}};\n    return product_order({}, {}, {}, "
       "{}, "
       "{}, {}, {}, {}, {}, {});\n  }}()",
       left.walks(), right.walks(), points_text(outer, c.batch_loops, size), points_text(outer, c.row_loops, size),
-      points_text(outer, c.column_loops, size), size(numel(kernel.lowered.program.stages[c.stage].inner)),
-      left.factor("left"), right.factor("right"), left.turned(), right.turned(),
-      product.windows && codegen::window_form(program) ? "true" : "false", itemsize(c.dtype));
+      points_text(outer, c.column_loops, size), size(numel(symbolic.stages[c.stage].inner)), left.factor("left"),
+      right.factor("right"), left.turned(), right.turned(), codegen::window_form(program) ? "true" : "false",
+      itemsize(c.dtype));
 }
 
 }  // namespace oriel::source::cpp

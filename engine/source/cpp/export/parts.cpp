@@ -1,14 +1,13 @@
-#include "runtime/export_parts.hpp"
+#include "source/cpp/export/parts.hpp"
 
+#include <algorithm>
 #include <cmath>
 #include <cstring>
 
 #include "graph/scalar.hpp"
 #include "source/cpp/spelling.hpp"
 
-namespace oriel::runtime {
-
-using source::cpp::memory_type;
+namespace oriel::source::cpp {
 
 namespace {
 
@@ -70,18 +69,39 @@ std::string element(DType dtype, const unsigned char* at) {
       value.f = as(double());
       break;
   }
-  return source::cpp::literal(value);
+  return literal(value);
 }
 
 }  // namespace
 
-std::string number_list(const Ints& ints) {
-  std::string text;
-  for (const SymInt i : ints) text += (text.empty() ? "" : ", ") + std::to_string(i.value());
-  return text;
+std::vector<NumberMember> numbers_of(std::span<const ExportUnit* const> plans) {
+  const auto type = [](DType dtype) { return dtype == DType::bool_ ? "bool" : memory_type(dtype); };
+  std::vector<NumberMember> out;
+  for (std::size_t p = 0; p < plans.front()->numbers.size(); ++p) {
+    const graph::Scalar& number = plans.front()->numbers[p];
+    out.push_back({type(number.dtype), fmt::format("number{}", p),
+                   number.dtype == DType::bool_ ? (number.i != 0 ? "true" : "false") : literal(number)});
+  }
+  for (const ExportLeaf* leaf : leaves_of(plans))
+    if (leaf->kind == ExportLeaf::Kind::number) out.push_back({type(leaf->tensor.dtype), leaf->tensor.name, "0"});
+  return out;
 }
 
-std::string number_type(DType dtype) { return dtype == DType::bool_ ? "bool" : memory_type(dtype); }
+std::string run_parameters(const ExportUnit& unit, bool numbers) {
+  return fmt::format("{}const Inputs& inputs, const Outputs& outputs, {}void* scratch",
+                     unit.sized() ? "const Sizes& sizes, " : "", numbers ? "const Numbers& numbers, " : "");
+}
+
+std::string described(const ExportUnit& unit, const ExportedTensor& t) {
+  const auto list = [&](const Ints& ints) {
+    std::string text;
+    for (const SymInt n : ints) text += (text.empty() ? "" : ", ") + size_text(unit, n);
+    return "(" + text + ")";
+  };
+  const Ints plain = contiguous_strides(t.shape);
+  const bool row_major = std::ranges::equal(t.strides, plain, [](SymInt a, SymInt b) { return identical(a, b); });
+  return fmt::format("{} {}{}", name(t.dtype), list(t.shape), row_major ? "" : ", in strides of " + list(t.strides));
+}
 
 DType written_dtype(const ExportLeaf& leaf) {
   if (!holds_nan(leaf)) return leaf.tensor.dtype;
@@ -148,4 +168,4 @@ Status check(const Memory* all, std::size_t count) noexcept {
 )";
 }
 
-}  // namespace oriel::runtime
+}  // namespace oriel::source::cpp

@@ -1,4 +1,4 @@
-#include "api/captured/open.hpp"
+#include "api/captured/symbolic_plan.hpp"
 
 #include <algorithm>
 #include <boost/container/small_vector.hpp>
@@ -44,8 +44,8 @@ PlanSymbols::PlanSymbols(const SizeSymbols& symbols, std::span<const std::int64_
   traced_guards_ = own.guards.all().size();
 }
 
-OpenCapturedPlan::OpenCapturedPlan(PlanSymbols symbols, std::vector<graph::NodePtr> roots, const LeafOf& leaf_of,
-                                   std::span<const std::int64_t> facts)
+SymbolicCapturedPlan::SymbolicCapturedPlan(PlanSymbols symbols, std::vector<graph::NodePtr> roots,
+                                           const LeafOf& leaf_of, std::span<const std::int64_t> facts)
     : symbols_(std::move(symbols)) {
   runtime::LookedAt looked(roots, runtime::Due::left);
   runtime::Key& key = looked.key;
@@ -54,7 +54,7 @@ OpenCapturedPlan::OpenCapturedPlan(PlanSymbols symbols, std::vector<graph::NodeP
   for (const mem::BufferPtr& leaf : key.leaves) leaves_.push_back(leaf_of(leaf));
   for (const graph::NodePtr& root : roots) sites_.push_back(root->site);
   const detail::CallSite call(roots.back()->site, detail::CallSite::Nesting::inner);
-  plan_ = std::make_unique<const runtime::OpenPlan>(std::move(roots), key, runtime::limits_of(key));
+  plan_ = std::make_unique<const runtime::SymbolicPlan>(std::move(roots), key, runtime::limits_of(key));
 
   for (const sym::Expr variable : plan_->variables()) facts_.push_back(symbols_.fact_of(variable));
   for (const std::size_t fact : symbols_.sizes()) {
@@ -69,7 +69,7 @@ OpenCapturedPlan::OpenCapturedPlan(PlanSymbols symbols, std::vector<graph::NodeP
   for (const sym::Expr variable : guards_->variables()) guard_facts_.push_back(symbols_.fact_of(variable));
 }
 
-bool OpenCapturedPlan::serves(std::span<const std::int64_t> facts) const {
+bool SymbolicCapturedPlan::serves(std::span<const std::int64_t> facts) const {
   for (const Bound& bound : bounds_)
     if (facts[bound.fact] < bound.lo || facts[bound.fact] > bound.hi) return false;
   boost::container::small_vector<std::int64_t, 8> values;
@@ -80,16 +80,16 @@ bool OpenCapturedPlan::serves(std::span<const std::int64_t> facts) const {
   return std::ranges::all_of(out, [](const sym::Outcome& outcome) { return outcome.is(1); });
 }
 
-std::vector<std::string> OpenCapturedPlan::guard_texts() const {
+std::vector<std::string> SymbolicCapturedPlan::guard_texts() const {
   std::vector<std::string> out;
   for (const ShapeEnv::Guard& guard : symbols_.env().guards()) out.push_back(guard.str());
   return out;
 }
 
-void OpenCapturedPlan::plan(std::span<const std::int64_t> facts, std::int64_t keep, CapturedPlan& out) const {
+void SymbolicCapturedPlan::plan(std::span<const std::int64_t> facts, std::int64_t keep, CapturedPlan& out) const {
   boost::container::small_vector<std::int64_t, 8> values;
   for (const std::size_t fact : facts_) values.push_back(facts[fact]);
-  runtime::OpenPlan::Schedule schedule = plan_->at({values.data(), values.size()}, caches_->kernels);
+  runtime::SymbolicPlan::Schedule schedule = plan_->at({values.data(), values.size()}, caches_->kernels);
   out.leaves = leaves_;
   for (std::size_t r = 0; r < schedule.roots.size(); ++r)
     out.roots.push_back({static_cast<std::size_t>(schedule.compiled->output_of_root[r]), std::move(schedule.roots[r])});

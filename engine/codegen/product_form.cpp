@@ -43,6 +43,12 @@ bool runs_along_depth(const Access& access, std::size_t inner) {
   return false;
 }
 
+void exchange_sides(Contraction& c) {
+  std::swap(c.left, c.right);
+  std::swap(c.row_loops, c.column_loops);
+  std::swap(c.rows, c.columns);
+}
+
 /// Chooses the path. False if the program runs as well element by element.
 bool choose_path(ProductForm& form) {
   const Contraction& c = form.shape;
@@ -84,11 +90,8 @@ std::optional<ProductForm> form_of_product(const LoopProgram& program, const Con
   Contraction& c = form.shape;
   // Packets lie along columns, so with few columns most of their lanes would be idle. The limit is the same for every
   // instruction set, because the order of a long sum depends on which loops are the rows.
-  if (!part && c.columns * static_cast<std::int64_t>(itemsize(c.dtype)) < kWidestPacket && c.rows > c.columns) {
-    std::swap(c.left, c.right);
-    std::swap(c.row_loops, c.column_loops);
-    std::swap(c.rows, c.columns);
-  }
+  if (!part && c.columns * static_cast<std::int64_t>(itemsize(c.dtype)) < kWidestPacket && c.rows > c.columns)
+    exchange_sides(c);
   const double products = static_cast<double>(c.rows) * static_cast<double>(c.columns) * static_cast<double>(c.depth);
   if (c.depth < 2 || products < kSmallestWork || (c.rows < 2 && c.columns < 2)) return std::nullopt;
   form.depth_block = quotient_up(c.depth, quotient_up(c.depth, kMostDepthBlock));
@@ -141,11 +144,16 @@ std::optional<ProductForm> product_form(const LoopProgram& program) {
   return form_of_product(program, *product, false);
 }
 
-std::optional<ProductForm> symbolic_form(const LoopProgram& program) {
+std::optional<ProductForm> symbolic_form(const LoopProgram& symbolic, const LoopProgram& program) {
   const Contraction* const product = contraction_in(program.form);
   if (product == nullptr || !has_products(product->dtype)) return std::nullopt;
   ProductForm form;
-  form.shape = *product;
+  Contraction& c = form.shape;
+  c = *product;
+  const bool few = c.columns * static_cast<std::int64_t>(itemsize(c.dtype)) < kWidestPacket;
+  const auto is_number = [&](std::size_t d) { return !symbolic.outer[d].is_symbolic(); };
+  if (few && std::ranges::all_of(c.column_loops, is_number) && !std::ranges::all_of(c.row_loops, is_number))
+    exchange_sides(c);
   form.left = factor_form(program, form.shape, true);
   form.right = factor_form(program, form.shape, false);
   return form;

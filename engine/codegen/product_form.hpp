@@ -75,9 +75,10 @@ constexpr bool has_products(DType dtype) noexcept { return dtype != DType::bool_
 
 /// Nothing where `program` is no contraction, or one that runs as well element by element.
 std::optional<ProductForm> product_form(const LoopProgram& program);
-/// Of a contraction whose sizes are symbols, at some sizes: which loops are rows, and where the factors lie. The order
-/// of the sum depends on the sizes, and is none of this. Nothing where no register block multiplies the dtype.
-std::optional<ProductForm> symbolic_form(const LoopProgram& program);
+/// Of a contraction whose sizes are symbols, and the same at some sizes: which loops are rows, and where the factors
+/// lie. The order of the sum depends on the sizes, and is none of this. Nothing where no register block multiplies the
+/// dtype.
+std::optional<ProductForm> symbolic_form(const LoopProgram& symbolic, const LoopProgram& program);
 /// The same of a part, which is asked for rows at a time: `product` is what it is beside the parts that share its rows
 /// (SharedRows). Rows stay rows, and the path is the blocked one.
 std::optional<ProductForm> part_form(const LoopProgram& part, const Contraction& product);

@@ -64,13 +64,15 @@ std::size_t choose_entry(const Captured& captured, const std::vector<const Captu
 
 using Facts = std::vector<std::int64_t>;  // of a call, without counts
 
-/// Makes an export of one entry, planned for the sizes of some call.
+/// Makes an export of one entry, planned for the sizes of some call. A `general` plan asks less of the sizes: each
+/// reduction that may have a form of its own has a kernel to itself, whether that pays or not.
 class EntryExport {
  public:
   EntryExport(const CapturedEntry& entry, std::size_t number, const FunctionExportOptions& options, Facts call,
-              std::size_t plan)
+              std::size_t plan, bool general)
       : entry_(entry),
         number_(number),
+        general_(general),
         sizes_(*entry.sizes),
         options_(options),
         facts_(std::move(call)),
@@ -251,6 +253,8 @@ class EntryExport {
       schedule::FusionLimits limits = runtime::limits_of(backend::backend_for(device));
       limits.row_bytes = 0;
       limits.parts = 1;
+      if (general_)
+        limits.forms = {.product_work = 0, .product_side = 0, .product_depth = 0, .vector_work = 0, .window_work = 0};
       try {
         plan_ = std::make_unique<const runtime::SymbolicPlan>(roots, key, limits);
       } catch (const ArgumentError& error) {
@@ -293,6 +297,7 @@ class EntryExport {
 
   const CapturedEntry& entry_;
   const std::size_t number_;
+  const bool general_;
   const api::CapturedSizes& sizes_;
   const FunctionExportOptions& options_;
   const Facts facts_;
@@ -313,6 +318,10 @@ class EntryPlans {
     add(traced_);
     for (const std::vector<std::int64_t>& sizes : options.serve) add(asked(sizes));
     add_met();
+    // Where these plans ask something of the sizes, one that asks less serves the others.
+    const auto asks = [](const ExportUnit::Guard& guard) { return guard.planned; };
+    if (std::ranges::all_of(units_, [&](const auto& unit) { return std::ranges::any_of(unit->guards, asks); }))
+      try_general();
   }
 
   std::vector<ExportUnit*> units() const {
@@ -330,9 +339,9 @@ class EntryPlans {
       if (source::cpp::serves(*units_[k], made_[k]->values(call))) return true;
     return false;
   }
-  void add(const Facts& call) {
-    if (served(call)) return;
-    auto made = std::make_unique<EntryExport>(entry_, number_, options_, call, made_.size());
+  void add(const Facts& call, bool general = false) {
+    if (!general && served(call)) return;
+    auto made = std::make_unique<EntryExport>(entry_, number_, options_, call, made_.size(), general);
     units_.push_back(made->make());
     made_.push_back(std::move(made));
   }
@@ -355,6 +364,13 @@ class EntryPlans {
       refuse(fmt::format("sizes to serve that entry {} does not: it needs {}; they have {}", number_, miss->guard,
                          miss->value));
     return call;
+  }
+  void try_general() {
+    try {
+      add(traced_, true);
+    } catch (const ArgumentError&) {
+      return;  // it would only serve sizes that nobody asked for
+    }
   }
   void add_met() {
     const CapturedStage& stage = entry_.sizes->stages().front();

@@ -423,18 +423,20 @@ void multiply(Work& w, Int batch, Int row, Int rows, Int column, Int columns) {
     if (blocks_.right == Lies::InMemory) {
       text += "  if constexpr (kTail > 0) std::memset(w.right, 0, kChunk * sizeof(Packet));\n";
     } else {
-      text += R"(  // Behind the last column a register reads on.
-  if (kColumns % kLanes != 0) {
-    const Int kLast = kColumns % kColumnBlock;
+      text += "  // Behind the last column a register reads on.\n";
+      text += symbolic_ != nullptr ? "  if (kColumns % kLanes != 0) {\n    const Int kLast"
+                                   : "  if constexpr (kColumns % kLanes != 0) {\n    constexpr Int kLast";
+      text += R"( = kColumns % kColumnBlock;
     for (Int d = 0; d < kChunk; ++d) {
       for (Int l = kLast; l % kLanes != 0; ++l) w.right[d * kRightStep + l] = 0;
     }
   }
 )";
     }
-    text += R"(  const Int kBlocks = kBatches * kAcross * kDown;
-  const Int kEach = kPoints / kBlocks;
-  const Int end = least((last + kEach - 1) / kEach, kBlocks);
+    const char* const constant = symbolic_ != nullptr ? "const" : "constexpr";
+    text += fmt::format("  {0} Int kBlocks = kBatches * kAcross * kDown;\n  {0} Int kEach = kPoints / kBlocks;\n",
+                        constant);
+    text += R"(  const Int end = least((last + kEach - 1) / kEach, kBlocks);
   for (Int block = (first + kEach - 1) / kEach; block < end; ++block) {
     const Int row = block % kDown * kRowBlock;
     const Int column = block / kDown % kAcross * kColumnBlock;

@@ -60,7 +60,7 @@ FramedKernel render_symbolic(const codegen::LoopProgram& symbolic, const codegen
   const SymbolicSizes sizes{&symbolic, &table, numbers};
   if (program.sorting) return {render_sort(program, keep, &sizes).source, 0, false};
   if (program.scanning) return {render_scan(program, keep, &sizes).source, 0, false};
-  const std::optional<codegen::ProductForm> product = codegen::symbolic_form(program);
+  const std::optional<codegen::ProductForm> product = codegen::symbolic_form(symbolic, program);
   if (!product) {
     LoopsSource made = render_loops(program, {keep, longest_tile, -1, nullptr, &sizes});
     return {std::move(made.source), made.bytes, made.eigen};

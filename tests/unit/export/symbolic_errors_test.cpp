@@ -30,7 +30,7 @@ TEST_CASE("an export of a captured function needs an entry with symbolic sizes")
   CHECK(says(refusal(fixed),
              "has symbolic sizes; call the function with other sizes first, mark sizes with mark_dynamic"));
   fixed(ones({3}));
-  CHECK(says(refusal(fixed, {.entry = 0}), "entry 0 of the captured function of open_errors_test.cpp:"));
+  CHECK(says(refusal(fixed, {.entry = 0}), "entry 0 of the captured function of symbolic_errors_test.cpp:"));
   CHECK(says(refusal(fixed, {.entry = 7}), "has 1 entry; there is no entry 7"));
 
   const auto open = function([](Tensor x) { return x + 1; }, {.dynamic = Dynamic::yes});
@@ -75,8 +75,9 @@ TEST_CASE("an export of a captured function refuses what needs the engine") {
   stacked(ones({3, 4}));
   const std::string several = refusal(stacked);
   CAPTURE(several);
-  CHECK(says(several,
-             "entry 0 cannot be planned for open sizes: the kernel that computes mul (s0*s1) (open_errors_test.cpp:"));
+  CHECK(says(
+      several,
+      "entry 0 cannot be planned for open sizes: the kernel that computes mul (s0*s1) (symbolic_errors_test.cpp:"));
   CHECK(says(several, "an operand over symbolic sizes has several views"));
   CHECK(says(several, "export the computation at one size (export_cpp of tensors)"));
 

@@ -12,7 +12,7 @@
 
 namespace oriel::test {
 
-class OpenProgram {
+class SymbolicProgram {
  public:
   /// What the program said of one run.
   struct Run {
@@ -21,7 +21,7 @@ class OpenProgram {
     std::vector<std::int64_t> shape;  // of the first output
   };
 
-  explicit OpenProgram(const TemporaryFolder& folder) : folder_(folder) {}
+  explicit SymbolicProgram(const TemporaryFolder& folder) : folder_(folder) {}
 
   /// Adds an exported function. Returns its number.
   std::size_t add(const std::string& name, ExportedFunction files) {
@@ -57,9 +57,9 @@ class OpenProgram {
     const std::string common = compiler + " " + flags +
                                " -Wall -Wextra -Wshadow -Wconversion -Werror -fno-exceptions -fno-rtti"
                                " $(pkg-config --cflags eigen3 | sed 's/-I/-isystem /g') ";
-    shell(folder_, common + (folder_ / "open_main.cpp") + " " + link + " -o " + (folder_ / "open_program"));
+    shell(folder_, common + (folder_ / "symbolic_main.cpp") + " " + link + " -o " + (folder_ / "symbolic_program"));
     if (emulator.empty()) return;
-    shell(folder_, emulator + " " + (folder_ / "open_program") + " " + folder_.path() + " > " + (folder_ / "log"));
+    shell(folder_, emulator + " " + (folder_ / "symbolic_program") + " " + folder_.path() + " > " + (folder_ / "log"));
     std::ifstream log(folder_ / "log");
     for (std::string line; std::getline(log, line);) {
       std::istringstream words(line);
@@ -155,7 +155,7 @@ class OpenProgram {
                 (numbers ? ", numbers" : "") + ");\n  }\n";
       }
     }
-    std::ofstream(folder_ / "open_main.cpp")
+    std::ofstream(folder_ / "symbolic_main.cpp")
         << sources << kProgramFiles << text
         << "int main(int, char** arguments) {\n  const std::string folder = arguments[1];\n"
         << body << "  return 0;\n}\n";

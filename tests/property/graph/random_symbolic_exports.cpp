@@ -12,7 +12,7 @@
 #include <tuple>
 #include <vector>
 
-#include "../../unit/export/open_program.hpp"
+#include "../../unit/export/symbolic_program.hpp"
 #include "dynamic_program.hpp"
 #include "oriel/error.hpp"
 #include "oriel/function.hpp"
@@ -86,7 +86,7 @@ TEST_CASE("exports of random programs of open sizes give the bits of a capture")
   schedule::set_rule_enabled("running softmax", false);
   std::mt19937 random(seed);
   const test::TemporaryFolder folder;
-  test::OpenProgram together(folder);
+  test::SymbolicProgram together(folder);
   std::vector<Check> checks;
   int refusals = 0;
   for (int p = 0; p < count; ++p) {

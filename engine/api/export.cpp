@@ -20,17 +20,18 @@ ExportedFiles export_cpp(std::span<const Tensor> tensors, const std::string& dir
                                  options.longest_tile,
                                  options.tiles_in_scratch};
   for (const auto& [name, tensor] : options.inputs) request.inputs.emplace_back(name, detail::Access::node(tensor));
-  const runtime::ExportUnit unit = runtime::export_unit(roots, request);
+  source::cpp::ExportUnit unit = runtime::export_unit(roots, request);
+  source::cpp::ExportUnit* const plans[] = {&unit};
 
-  const std::vector<runtime::DumpFile> files{{options.name + ".hpp", runtime::export_header(unit)},
-                                             {options.name + ".cpp", runtime::export_source(unit)}};
+  const std::vector<runtime::DumpFile> files{{options.name + ".hpp", source::cpp::export_header(plans)},
+                                             {options.name + ".cpp", source::cpp::export_source(plans)}};
   runtime::write_files("export_cpp", directory, files);
 
   ExportedFiles result;
   result.header = (std::filesystem::path(directory) / files[0].name).string();
   result.source = (std::filesystem::path(directory) / files[1].name).string();
-  for (const runtime::ExportLeaf& leaf : unit.leaves) {
-    if (leaf.embedded) {
+  for (const source::cpp::ExportLeaf& leaf : unit.leaves) {
+    if (leaf.kind == source::cpp::ExportLeaf::Kind::embedded) {
       result.embedded_bytes += leaf.tensor.bytes;
     } else {
       result.inputs.push_back(leaf.tensor);

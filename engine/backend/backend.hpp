@@ -11,11 +11,12 @@
 
 #include "backend/kept_factors.hpp"
 #include "backend/path.hpp"
-#include "codegen/open_kernel.hpp"
+#include "codegen/lower.hpp"
 #include "graph/scalar.hpp"
 #include "memory/buffer.hpp"
 #include "schedule/form_limits.hpp"
 #include "source/shared_helpers.hpp"
+#include "sym/node.hpp"
 
 namespace oriel::backend {
 
@@ -67,7 +68,7 @@ class Backend {
   virtual std::shared_ptr<const Kernel> compile(const codegen::LoopProgram& program) = 0;
   /// What compiles `kernel` at values of `variables`, which hold all symbols of its sizes. Both must outlive the
   /// result. Null if that would be compile() for each size.
-  virtual std::unique_ptr<const KernelFamily> family(const codegen::OpenKernel& kernel,
+  virtual std::unique_ptr<const KernelFamily> family(const codegen::LoopProgram& kernel,
                                                      std::span<const sym::Expr> variables) {
     static_cast<void>(kernel);
     static_cast<void>(variables);

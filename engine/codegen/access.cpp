@@ -2,6 +2,8 @@
 
 #include <utility>
 
+#include "view/plain.hpp"
+
 namespace oriel::codegen {
 
 namespace {
@@ -26,10 +28,22 @@ AffineMap map_of(const View& view) {
 Access::Access(std::int32_t argument, DType element, ShapeTracker stack)
     : buffer(argument), dtype(element), stack_(std::move(stack)) {
   const auto views = stack_.views();
+  if (detail::is_symbolic(views)) return;
   for (std::size_t v = views.size(); v-- > 0;) maps_.push_back(map_of(views[v]));
 }
 
+SymbolicAxis Access::axis(std::size_t d) const {
+  const View& view = outermost();
+  SymbolicAxis axis{view.shape[d], view.strides[d], 0, view.shape[d]};
+  if (view.masked()) axis.begin = view.mask[d].lo, axis.end = view.mask[d].hi;
+  return axis;
+}
+
 Access Access::strided(std::int32_t argument, DType element, const Ints& extents, const Ints& coefficients) {
+  if (detail::is_symbolic(extents) || detail::is_symbolic(coefficients)) {
+    const View view{extents, coefficients, 0, {}};
+    return {argument, element, detail::trusted_stack({&view, 1})};
+  }
   return {argument, element, ShapeTracker(View::make(extents, coefficients))};
 }
 
@@ -39,7 +53,27 @@ Access Access::row_major(std::int32_t argument, DType element, const Ints& exten
 
 void Access::remap(ShapeTracker stack) { *this = Access(buffer, dtype, std::move(stack)); }
 
-void Access::permute(const Ints& order) { remap(stack_.permute(order)); }
+void Access::permute(const Ints& order) {
+  if (!is_symbolic()) return remap(stack_.permute(order));
+  std::vector<std::size_t> loops;
+  for (const SymInt d : order) loops.push_back(static_cast<std::size_t>(d.value()));
+  select(loops, {});
+}
+
+void Access::select(const std::vector<std::size_t>& order, const Ints& extents) {
+  const View& from = outermost();
+  View view{{}, {}, from.offset, {}};
+  for (std::size_t k = 0; k < order.size(); ++k) {
+    const bool has = order[k] < from.rank();
+    const SymbolicAxis now = has ? axis(order[k]) : SymbolicAxis{extents[k], 0, 0, extents[k]};
+    view.shape.push_back(now.extent);
+    view.strides.push_back(now.coefficient);
+    if (boxed()) view.mask.push_back({now.begin, now.end});
+  }
+  std::vector<View> views(stack_.views().begin(), stack_.views().end());
+  views.back() = std::move(view);
+  remap(detail::trusted_stack(views));
+}
 
 void Access::restrict(const Ranges& ranges) {
   Ranges all = ranges;
@@ -48,6 +82,16 @@ void Access::restrict(const Ranges& ranges) {
 }
 
 std::optional<Access> Access::with_joined(std::size_t d) const {
+  if (is_symbolic()) {
+    const SymbolicAxis outer = axis(d - 1), inner = axis(d);
+    if (!affine() || boxed() || !identical(outer.coefficient, inner.coefficient * inner.extent)) return std::nullopt;
+    View view = outermost();
+    const auto at = static_cast<std::ptrdiff_t>(d - 1);
+    view.shape[d] = outer.extent * inner.extent;
+    view.shape.erase(view.shape.begin() + at);
+    view.strides.erase(view.strides.begin() + at);
+    return Access(buffer, dtype, detail::trusted_stack({&view, 1}));
+  }
   Shape merged = stack_.shape();
   merged[d - 1] = merged[d - 1] * merged[d];
   merged.erase(merged.begin() + static_cast<std::ptrdiff_t>(d));

@@ -1,4 +1,4 @@
-// How one operand of a loop program is reached from the loops, as numbers.
+// How one operand of a loop program is reached from the loops, as numbers, which may be symbols.
 #pragma once
 
 #include <boost/container/small_vector.hpp>
@@ -7,6 +7,7 @@
 #include <optional>
 #include <span>
 #include <string>
+#include <vector>
 
 #include "oriel/dtype.hpp"
 #include "oriel/shape.hpp"
@@ -31,9 +32,18 @@ struct AffineMap {
   bool boxed = false;  // is an axis cut?
 };
 
+/// The same with sizes that may be symbols.
+struct SymbolicAxis {
+  SymInt extent;
+  SymInt coefficient;
+  SymInt begin;
+  SymInt end;
+};
+
 /// An operand over the loops: outer extents ++ the stage's inner extents (outer extents alone for an access that outer
 /// instructions use). What is made from it reads the numbers below. They are computed once, from a stack of views, when
-/// the access is made; only codegen looks at that stack (codegen/stack.hpp).
+/// the access is made; only codegen looks at that stack (codegen/stack.hpp). An access with symbolic sizes has no such
+/// numbers, and is written by start() and axis().
 class Access {
  public:
   std::int32_t buffer = -1;  // which argument; -1 for Index and Valid
@@ -50,24 +60,33 @@ class Access {
 
   /// The loops in another order: loop d is the former order[d].
   void permute(const Ints& order);
+  /// Of symbolic sizes: loop d is the former order[d], of `extent`s where the access has no such loop. Of other loops
+  /// the access is that of point 0, which has an element. Asks nothing of the symbols.
+  void select(const std::vector<std::size_t>& order, const Ints& extents);
   /// The first loops run over these ranges alone, counted from their first points; the others stay.
   void restrict(const Ranges& ranges);
-  /// Loops d - 1 and d as one, or nothing where that needs a further map.
+  /// Loops d - 1 and d as one, or nothing where that needs a further map, or a question about symbols.
   std::optional<Access> with_joined(std::size_t d) const;
+
+  /// Are there symbols among its sizes? Then LoopProgram::at gives the access with numbers.
+  bool is_symbolic() const noexcept { return maps_.empty(); }
+  // Of map(), as they are written: numbers or symbols.
+  SymInt start() const { return outermost().offset; }
+  SymbolicAxis axis(std::size_t d) const;
 
   /// The position is map(). In the general case there are further maps: the position is taken apart, row-major, into
   /// points of the next map's axes, and so on; the last one gives the position in the buffer.
-  bool affine() const noexcept { return maps_.size() == 1; }
+  bool affine() const noexcept { return is_symbolic() ? stack_.views().size() == 1 : maps_.size() == 1; }
   const AffineMap& map() const noexcept { return maps_.front(); }
   std::span<const AffineMap> maps() const noexcept { return {maps_.data(), maps_.size()}; }
 
   // Of map().
-  std::size_t loops() const noexcept { return map().axes.size(); }
+  std::size_t loops() const noexcept { return is_symbolic() ? outermost().rank() : map().axes.size(); }
   std::int64_t offset() const noexcept { return map().offset; }
   std::int64_t coefficient(std::size_t d) const noexcept { return map().axes[d].coefficient; }
   std::int64_t extent(std::size_t d) const noexcept { return map().axes[d].extent; }
   /// Are points left out?
-  bool boxed() const noexcept { return map().boxed; }
+  bool boxed() const noexcept { return is_symbolic() ? outermost().masked() : map().boxed; }
   /// The points of loop d inside of the box: [begin, end).
   std::int64_t begin(std::size_t d) const noexcept { return map().axes[d].begin; }
   std::int64_t end(std::size_t d) const noexcept { return map().axes[d].end; }
@@ -76,6 +95,7 @@ class Access {
   std::string stack_text() const { return stack_.str(); }
 
  private:
+  const View& outermost() const noexcept { return stack_.views().back(); }
   friend const ShapeTracker& stack_of(const Access& access) noexcept;
 
   ShapeTracker stack_;  // innermost first, canonical

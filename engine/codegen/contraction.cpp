@@ -147,6 +147,8 @@ LoopProgram factor_program(const LoopProgram& program, const Contraction& c, boo
     }
   }
   const std::size_t kept = order.size();
+  std::vector<std::size_t> loops;
+  for (const SymInt d : order) loops.push_back(static_cast<std::size_t>(d.value()));
   for (const std::size_t d : left ? c.column_loops : c.row_loops) order.push_back(d);
 
   Shape all = program.outer;
@@ -159,6 +161,12 @@ LoopProgram factor_program(const LoopProgram& program, const Contraction& c, boo
   for (Instr& in : list) {
     if (!reads(in)) continue;
     Access access = program.accesses[static_cast<std::size_t>(in.aux)];
+    in.aux = static_cast<std::int32_t>(out.accesses.size());
+    if (access.is_symbolic()) {
+      access.select(loops, extents);
+      out.accesses.push_back(std::move(access));
+      continue;
+    }
     ShapeTracker t = stack_of(access);
     if (t.shape().size() < all.size()) {
       Shape padded = t.shape();
@@ -169,7 +177,6 @@ LoopProgram factor_program(const LoopProgram& program, const Contraction& c, boo
     Ranges first;
     for (std::size_t d = 0; d < t.shape().size(); ++d) first.push_back({0, d < kept ? t.shape()[d] : SymInt(1)});
     access.remap(t.shrink(first).reshape(extents));
-    in.aux = static_cast<std::int32_t>(out.accesses.size());
     out.accesses.push_back(std::move(access));
   }
   return out;

@@ -1,12 +1,16 @@
 #include "codegen/cost.hpp"
 
+#include <fmt/format.h>
+
 #include <algorithm>
+#include <bit>
 #include <cctype>
 #include <cmath>
 #include <string>
 #include <string_view>
 
 #include "codegen/stack.hpp"
+#include "graph/build.hpp"
 #include "schedule/loops.hpp"
 #include "view/questions.hpp"
 
@@ -157,6 +161,35 @@ std::string make_name(const LoopProgram& p, bool sizes) {
   return out;
 }
 
+std::string name_alone(const LoopProgram& p) {
+  const std::string dtype = short_name(p.arguments.back().dtype);
+  if (const auto& sorting = p.sorting)
+    return fmt::format("{}_{}_{}_by_{}", sorting->positions ? "argsort" : "sort", dtype, sorting->rows,
+                       sorting->extent);
+  std::string out;
+  if (const auto& host = p.hosting) {
+    out = "host_";
+    for (const char c : host->function->name)
+      out += (c >= 'a' && c <= 'z') || (c >= 'A' && c <= 'Z') || (c >= '0' && c <= '9') ? c : '_';
+    return out;
+  }
+  if (const auto& s = p.scattering) {
+    out = fmt::format("{}_{}_{}_into_{}", graph::snake_name(s->op), dtype, s->keys, s->rows * s->extent);
+  } else {
+    out = fmt::format("{}_{}_{}_by_{}", graph::snake_name(p.scanning->op), dtype, p.scanning->rows, p.scanning->extent);
+  }
+  const std::int64_t inner = p.scattering ? p.scattering->inner : p.scanning->inner;
+  if (inner > 1) out += fmt::format("_lines_of_{}", inner);
+  return out;
+}
+
+// Of a sort the least number of comparisons in a sort of each row.
+std::int64_t operations_alone(const LoopProgram& p) {
+  const std::int64_t elements = p.arguments.back().elements.value();
+  if (const auto& s = p.scattering) return s->rows * s->keys * s->inner;
+  return p.sorting ? elements * std::bit_width(static_cast<std::uint64_t>(p.sorting->extent - 1)) : elements;
+}
+
 }  // namespace
 
 std::string name_without_sizes(const LoopProgram& p) { return make_name(p, false); }
@@ -175,12 +208,12 @@ void finish(LoopProgram& p) {
   double bytes = 0;
   for (std::size_t k = 0; k < touched.size(); ++k) {
     if (p.arguments[k].local) continue;
-    bytes += std::min(touched[k], static_cast<double>(p.arguments[k].elements)) *
+    bytes += std::min(touched[k], static_cast<double>(p.arguments[k].elements.value())) *
              static_cast<double>(itemsize(p.arguments[k].dtype));
   }
-  p.flops = clamp_count(flops);
+  p.flops = runs_alone(p) ? operations_alone(p) : clamp_count(flops);
   p.bytes = clamp_count(bytes);
-  p.name = make_name(p, true);
+  p.name = runs_alone(p) ? name_alone(p) : make_name(p, true);
   p.form = refined_form(p);
 }
 

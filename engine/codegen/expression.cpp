@@ -4,7 +4,7 @@
 #include "oriel/error.hpp"
 
 namespace oriel::codegen {
-std::string plain_number(std::int64_t number) { return std::to_string(number); }
+std::string plain_number(SymInt number) { return to_string(number); }
 
 AccessExpression::AccessExpression(const Access& access, std::span<const std::string> names)
     : expression_(detail::express(stack_of(access).views())), names_(names.begin(), names.end()) {
@@ -15,7 +15,8 @@ AccessExpression::AccessExpression(const Access& access, std::span<const std::st
 }
 
 detail::LeafText AccessExpression::leaves(const NumberText& number) const {
-  return {[this](std::size_t axis) { return names_[axis]; }, number, {}};
+  return {[this](std::size_t axis) { return names_[axis]; }, [&number](std::int64_t n) { return number(n); },
+          [&number](sym::Expr size) { return number(SymInt(size)); }};
 }
 
 std::string AccessExpression::index(const NumberText& number) const {

@@ -13,10 +13,10 @@
 
 namespace oriel::codegen {
 
-/// Writes a number of an expression, which is never negative.
-using NumberText = std::function<std::string(std::int64_t number)>;
-/// In decimal digits.
-std::string plain_number(std::int64_t number);
+/// Writes a number of an expression: one that is not negative, or a symbolic size.
+using NumberText = std::function<std::string(SymInt number)>;
+/// In decimal digits; a symbolic size by the names of its symbols.
+std::string plain_number(SymInt number);
 
 /// The position of an element and the condition under which there is one ("1": always, "0": never), as integer
 /// expressions in C syntax. The position may be evaluated only where the condition holds. Quotients and remainders

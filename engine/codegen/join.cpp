@@ -158,7 +158,7 @@ LoopProgram part_program(const LoopProgram& program, int part, bool one_row) {
   const std::int64_t rows = points(program.outer);
   if (one_row) {
     for (Argument& a : out.arguments)
-      if (a.local) a.elements /= rows;
+      if (a.local) a.elements = a.elements / rows;
   }
   std::vector<std::int32_t> number(program.accesses.size(), -1);
   for (Stage stage : program.stages) {
@@ -195,7 +195,7 @@ std::int64_t local_row_bytes(const LoopProgram& program) {
   const std::int64_t rows = std::max<std::int64_t>(1, points(program.outer));
   std::int64_t bytes = 0;
   for (const Argument& a : program.arguments) {
-    if (a.local) bytes += a.elements / rows * static_cast<std::int64_t>(itemsize(a.dtype));
+    if (a.local) bytes += a.elements.value() / rows * static_cast<std::int64_t>(itemsize(a.dtype));
   }
   return bytes;
 }

@@ -17,16 +17,29 @@ void mix(std::size_t& seed, E value) {
   boost::hash_combine(seed, static_cast<std::int64_t>(value));
 }
 
+// Sizes are compared as they stand: nothing is asked of symbols.
+bool same(const Ints& a, const Ints& b) {
+  return std::equal(a.begin(), a.end(), b.begin(), b.end(), [](SymInt x, SymInt y) { return identical(x, y); });
+}
+bool same(const View& a, const View& b) {
+  const auto same_range = [](const Range& x, const Range& y) { return identical(x.lo, y.lo) && identical(x.hi, y.hi); };
+  return same(a.shape, b.shape) && same(a.strides, b.strides) && identical(a.offset, b.offset) &&
+         std::equal(a.mask.begin(), a.mask.end(), b.mask.begin(), b.mask.end(), same_range);
+}
 bool same(const Access& a, const Access& b) {
-  return a.buffer == b.buffer && a.dtype == b.dtype && stack_of(a) == stack_of(b);
+  const auto ours = stack_of(a).views(), theirs = stack_of(b).views();
+  return a.buffer == b.buffer && a.dtype == b.dtype &&
+         std::equal(ours.begin(), ours.end(), theirs.begin(), theirs.end(),
+                    [](const View& x, const View& y) { return same(x, y); });
 }
 bool same(const Argument& a, const Argument& b) {
-  return a.dtype == b.dtype && a.elements == b.elements && a.output == b.output && a.shares == b.shares &&
+  return a.dtype == b.dtype && identical(a.elements, b.elements) && a.output == b.output && a.shares == b.shares &&
          a.local == b.local;
 }
 // The number of a parameter comes at launch, so only its dtype belongs to the program.
 bool same(const Constant& a, const Constant& b) {
-  return a.parameter == b.parameter && (a.parameter >= 0 ? a.value.dtype == b.value.dtype : a.value == b.value);
+  return a.parameter == b.parameter && identical(a.size, b.size) &&
+         (a.parameter >= 0 ? a.value.dtype == b.value.dtype : a.value == b.value);
 }
 
 bool same(const Stage& a, const Stage& b);
@@ -36,7 +49,7 @@ bool same(const std::vector<T>& a, const std::vector<T>& b) {
   return std::equal(a.begin(), a.end(), b.begin(), b.end(), [](const T& x, const T& y) { return same(x, y); });
 }
 bool same(const Stage& a, const Stage& b) {
-  return a.part == b.part && a.columns == b.columns && a.inner == b.inner && a.body == b.body &&
+  return a.part == b.part && same(a.columns, b.columns) && same(a.inner, b.inner) && a.body == b.body &&
          a.reductions == b.reductions && a.outer == b.outer;
 }
 
@@ -75,7 +88,7 @@ class Writer {
     if (program_.running) add("  with a running maximum and sum\n");
     add("arguments\n");
     for (const Argument& a : program_.arguments) {
-      add("  {}: {}[{}]{}", a.name, name(a.dtype), a.elements,
+      add("  {}: {}[{}]{}", a.name, name(a.dtype), a.elements.value(),
           a.local    ? ", a row at a time"
           : a.output ? ", output"
                      : "");
@@ -191,7 +204,6 @@ std::uint64_t hash_value(const LoopProgram& program) noexcept {
   }
   if (program.scanning) {
     mix(seed, program.scanning->op);
-    mix(seed, program.scanning->axis);
     mix(seed, program.scanning->rows);
     mix(seed, program.scanning->extent);
     mix(seed, program.scanning->inner);
@@ -228,14 +240,15 @@ std::uint64_t hash_value(const LoopProgram& program) noexcept {
   }
   for (const Argument& argument : program.arguments) {
     mix(seed, argument.dtype);
-    mix(seed, argument.elements);
+    mix(seed, argument.elements.representation());
     mix(seed, argument.output);
     mix(seed, argument.local);
   }
   for (const Constant& constant : program.constants) {
     mix(seed, constant.parameter);
     mix(seed, constant.value.dtype);
-    if (constant.parameter < 0) mix(seed, constant.value.i);
+    if (constant.parameter < 0)
+      mix(seed, constant.size.is_symbolic() ? constant.size.representation() : constant.value.i);
   }
   for (const DType dtype : program.values) mix(seed, dtype);
   return seed;
@@ -243,7 +256,7 @@ std::uint64_t hash_value(const LoopProgram& program) noexcept {
 
 bool same_program(const LoopProgram& a, const LoopProgram& b) noexcept {
   return a.orientation == b.orientation && a.running == b.running && a.sorting == b.sorting &&
-         a.scanning == b.scanning && a.scattering == b.scattering && a.hosting == b.hosting && a.outer == b.outer &&
+         a.scanning == b.scanning && a.scattering == b.scattering && a.hosting == b.hosting && same(a.outer, b.outer) &&
          a.values == b.values && same(a.stages, b.stages) && same(a.accesses, b.accesses) &&
          same(a.arguments, b.arguments) && same(a.constants, b.constants);
 }

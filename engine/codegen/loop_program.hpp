@@ -104,7 +104,7 @@ struct Stage {
 
 struct Argument {
   DType dtype = DType::float32;
-  std::int64_t elements = 0;
+  SymInt elements = 0;
   bool output = false;
   std::string name;          // "in0", "out0"
   std::int32_t shares = -1;  // of an output: the input in the same memory. A point reads no element there that another
@@ -116,6 +116,7 @@ struct Argument {
 struct Constant {
   graph::Scalar value;          // used unless parameter >= 0
   std::int32_t parameter = -1;  // index into the scalars given at launch: a changed number needs no new kernel
+  SymInt size = 0;              // if it is symbolic, the value is this size
 };
 
 /// Which loops run along a tile's fast axis.
@@ -126,7 +127,7 @@ enum class Orientation : std::uint8_t {
 
 /// What a program that sorts does: each of `rows` successive rows of `extent` elements of argument 0, which lie one
 /// after the other in memory, goes to argument 1 in order (graph::Op::Sort), or the int64 positions of its elements do
-/// (graph::Op::ArgSort).
+/// (graph::Op::ArgSort). While sizes are symbols, the loops of the accesses tell them.
 struct Sorting {
   std::int64_t rows = 0;
   std::int64_t extent = 0;
@@ -142,7 +143,6 @@ struct Sorting {
 /// only on `extent`.
 struct Scanning {
   graph::Op op = graph::Op::CumSum;
-  std::int64_t axis = 0;  // of the shape that the sizes are taken from
   std::int64_t rows = 0;
   std::int64_t extent = 0;
   std::int64_t inner = 0;
@@ -178,6 +178,8 @@ struct Hosting {
   }
 };
 
+/// Extents, accesses, elements and constants may be symbols. Then sizes.hpp gives the program at given sizes; names,
+/// costs, kept rows and what the form says in numbers are those of a program of numbers.
 struct LoopProgram {
   std::string name;  // readable: "sum_f32_512x1024_7ops"
   Ints outer;        // extents of the parallel loops, outermost first
@@ -202,7 +204,8 @@ inline bool runs_alone(const LoopProgram& program) noexcept {
   return program.sorting || program.scanning || program.scattering || program.hosting;
 }
 
-/// Structural hash and equality, names excluded: what kernels are cached by.
+/// Structural hash and equality, names excluded: what kernels are cached by. Symbolic sizes are equal if they are the
+/// same expression.
 std::uint64_t hash_value(const LoopProgram& program) noexcept;
 bool same_program(const LoopProgram& a, const LoopProgram& b) noexcept;
 /// Checks the invariants above (SSA, levels, dtypes, access shapes). Throws InternalError naming the first broken one.

@@ -3,12 +3,11 @@
 #include <algorithm>
 #include <map>
 
+#include "codegen/cost.hpp"
 #include "codegen/join.hpp"
-#include "codegen/lower_host.hpp"
-#include "codegen/lower_scan.hpp"
-#include "codegen/lower_scatter.hpp"
-#include "codegen/lower_sort.hpp"
-#include "codegen/open_kernel.hpp"
+#include "codegen/keep.hpp"
+#include "codegen/lower_alone.hpp"
+#include "codegen/unused.hpp"
 #include "oriel/error.hpp"
 #include "schedule/loops.hpp"
 
@@ -30,12 +29,12 @@ class Lowering {
   explicit Lowering(schedule::KernelLoops loops)
       : arena_(loops.arena()), loops_(std::move(loops)), kernel_(loops_.kernel()) {}
 
-  OpenKernel run() {
+  LoweredKernel run() {
     take_loops();
     emit_instances();
     for (const schedule::LoopStore& s : loops_.memory().stores) emit_store(s);
     place_instructions();
-    return std::move(open_);
+    return std::move(out_);
   }
 
  private:
@@ -64,14 +63,18 @@ class Lowering {
     int serials[] = {0, 0};
     for (const schedule::LoopArgument& a : loops_.memory().arguments) {
       const schedule::Entry& e = arena_[a.entry];
-      program().arguments.push_back(
-          {e.dtype, 0, a.output, (a.output ? "out" : "in") + std::to_string(serials[a.output ? 1 : 0]++), a.shares});
+      program().arguments.push_back({e.dtype, numel(e.shape()), a.output,
+                                     (a.output ? "out" : "in") + std::to_string(serials[a.output ? 1 : 0]++),
+                                     a.shares});
       out_.bindings.push_back({a.entry, a.leaf});
-      open_.shapes.push_back(&e.shape());
     }
-    open_.accesses = std::move(loops_).take_accesses();
-    out_.notes.reserve(open_.accesses.size());
-    for (const schedule::LoopAccess& a : open_.accesses) out_.notes.push_back({loops_.id(), a.entry, a.scope, a.map});
+    std::vector<schedule::LoopAccess> accesses = std::move(loops_).take_accesses();
+    program().accesses.reserve(accesses.size());
+    out_.notes.reserve(accesses.size());
+    for (schedule::LoopAccess& a : accesses) {
+      program().accesses.emplace_back(a.argument, a.dtype, std::move(a.tracker));
+      out_.notes.push_back({loops_.id(), a.entry, a.scope, a.map});
+    }
     out_.domain_before = loops_.before();
     out_.change = loops_.change();
   }
@@ -101,16 +104,11 @@ class Lowering {
     return instr.result;
   }
 
-  bool is_size(std::size_t constant) const {
-    return std::any_of(open_.size_constants.begin(), open_.size_constants.end(),
-                       [&](const auto& size) { return size.constant == static_cast<std::int32_t>(constant); });
-  }
-
   std::int32_t constant(const Constant& c) {
     auto& list = program().constants;
     for (std::size_t k = 0; k < list.size(); ++k)
-      if (list[k].parameter == c.parameter && !is_size(k) && (c.parameter >= 0 || list[k].value == c.value) &&
-          list[k].value.dtype == c.value.dtype)
+      if (list[k].parameter == c.parameter && identical(list[k].size, c.size) &&
+          (c.parameter >= 0 || list[k].value == c.value) && list[k].value.dtype == c.value.dtype)
         return static_cast<std::int32_t>(k);
     list.push_back(c);
     return static_cast<std::int32_t>(list.size() - 1);
@@ -179,12 +177,7 @@ class Lowering {
   }
   ValueId emit_size(StageSlot at, SymInt size) {
     if (!size.is_symbolic()) return emit_number(at, size.value());
-    for (const OpenKernel::SizeConstant& known : open_.size_constants)
-      if (identical(known.size, size)) return emit_int_constant(at, known.constant);
-    const auto c = static_cast<std::int32_t>(program().constants.size());
-    program().constants.push_back({Scalar::of_int(DType::int64, 0), -1});
-    open_.size_constants.push_back({c, size});
-    return emit_int_constant(at, c);
+    return emit_int_constant(at, constant({Scalar::of_int(DType::int64, 0), -1, size}));
   }
 
   ValueId emit_gather(std::size_t n, const schedule::Entry& e, StageSlot at) {
@@ -245,7 +238,7 @@ class Lowering {
   }
 
   void emit_store(const schedule::LoopStore& s) {
-    const DType dtype = open_.accesses[static_cast<std::size_t>(s.access)].dtype;
+    const DType dtype = program().accesses[static_cast<std::size_t>(s.access)].dtype;
     emit(s.slot, {Code::Store, Op::Buffer, dtype, register_dtype(dtype), kNoValue, value_[s.instance], kNoValue,
                   kNoValue, s.access});
   }
@@ -269,43 +262,59 @@ class Lowering {
   const schedule::Arena& arena_;
   schedule::KernelLoops loops_;  // its accesses are in out_
   const schedule::Kernel& kernel_;
-  OpenKernel open_;
-  LoweredKernel& out_ = open_.lowered;
+  LoweredKernel out_;
   std::vector<StageCode> code_;
   std::vector<ValueId> value_;
   std::map<std::tuple<int, bool, Code, Op, DType, DType, ValueId, ValueId, ValueId, std::int32_t>, ValueId> numbered_;
 };
 
-LoweredKernel lower_alone(const schedule::Arena& arena, const schedule::KernelGraph& graph, schedule::KernelId kernel,
-                          std::int64_t row_bytes) {
-  return close(lower_open(arena, graph, kernel), row_bytes);
+// Adds what follows from the numbers of a program that has all of them, and keeps rows. With fewer loads it may no
+// longer run along rows. Then there are no rows to keep, and it stays unchanged.
+void complete(LoweredKernel& kernel, std::int64_t row_bytes) {
+  finish(kernel.program);
+  if (runs_alone(kernel.program) || !may_keep_rows(kernel.program)) return;
+  LoopProgram kept = kernel.program;
+  if (!keep_rows(kept, row_bytes)) return;
+  if (choose_orientation(kept) != kernel.program.orientation) return;
+  kernel.program = std::move(kept);
+  drop_unused_accesses(kernel);
+  finish(kernel.program);
+}
+
+LoweredKernel lower_one(const schedule::Arena& arena, const schedule::KernelGraph& graph, schedule::KernelId kernel) {
+  const schedule::Kernel& k = graph.kernels[static_cast<std::size_t>(kernel)];
+  if (k.alone) return lower_alone(arena, graph, kernel);
+  return Lowering(schedule::KernelLoops(arena, graph, kernel)).run();
 }
 
 }  // namespace
 
-OpenKernel lower_open(const schedule::Arena& arena, const schedule::KernelGraph& graph, schedule::KernelId kernel) {
-  if (const schedule::Kernel& k = graph.kernels[static_cast<std::size_t>(kernel)]; k.alone) {
-    const Op op = arena[k.root].op;
-    const auto lower = graph::is_sort(op)   ? lower_sort
-                       : graph::is_scan(op) ? lower_scan
-                       : graph::is_host(op) ? lower_host
-                                            : lower_scatter;
-    return lower(arena, graph, kernel);
+KernelParts lower_parts(const schedule::Arena& arena, const schedule::KernelGraph& graph, schedule::KernelId kernel) {
+  KernelParts out;
+  const schedule::JoinedKernels* joined = graph.joined_with(kernel);
+  if (joined == nullptr) {
+    out.kernels.push_back(lower_one(arena, graph, kernel));
+    return out;
   }
-  return Lowering(schedule::KernelLoops(arena, graph, kernel)).run();
+  out.joined = *joined;
+  out.kernels.reserve(joined->kernels.size());
+  for (const schedule::KernelId k : joined->kernels) out.kernels.push_back(lower_one(arena, graph, k));
+  return out;
+}
+
+LoweredKernel complete(KernelParts parts, std::int64_t row_bytes) {
+  std::vector<const LoweredKernel*> list;
+  for (LoweredKernel& kernel : parts.kernels) {
+    complete(kernel, row_bytes);
+    list.push_back(&kernel);
+  }
+  if (list.size() == 1) return std::move(parts.kernels.front());
+  return join(list, parts.joined);
 }
 
 LoweredKernel lower(const schedule::Arena& arena, const schedule::KernelGraph& graph, schedule::KernelId kernel,
                     std::int64_t row_bytes) {
-  const schedule::JoinedKernels* joined = graph.joined_with(kernel);
-  if (joined == nullptr) return lower_alone(arena, graph, kernel, row_bytes);
-  std::vector<LoweredKernel> parts;
-  std::vector<const LoweredKernel*> list;
-  parts.reserve(joined->kernels.size());
-  list.reserve(joined->kernels.size());
-  for (const schedule::KernelId k : joined->kernels) parts.push_back(lower_alone(arena, graph, k, row_bytes));
-  for (const LoweredKernel& part : parts) list.push_back(&part);
-  return join(list, *joined);
+  return complete(lower_parts(arena, graph, kernel), row_bytes);
 }
 
 }  // namespace oriel::codegen

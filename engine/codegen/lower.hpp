@@ -33,8 +33,20 @@ struct LoweredKernel {
   schedule::DomainChange change;
 };
 
-/// Precondition: the kernel's root has elements. A row keeps at most `row_bytes` from stage to stage. A kernel that is
-/// joined with others gives the program of them all.
+/// What a step of a schedule runs, before anything is looked at as numbers: a kernel, or several that are joined. Sizes
+/// may be symbols (sizes.hpp).
+struct KernelParts {
+  std::vector<LoweredKernel> kernels;
+  schedule::JoinedKernels joined;  // of several kernels
+};
+
+/// Precondition: the kernel's root has elements.
+KernelParts lower_parts(const schedule::Arena& arena, const schedule::KernelGraph& graph, schedule::KernelId kernel);
+/// Adds what follows from numbers, and joins the parts. Precondition: no size is a symbol. A row keeps at most
+/// `row_bytes` from stage to stage.
+LoweredKernel complete(KernelParts parts, std::int64_t row_bytes);
+
+/// Both, of sizes that are numbers. A kernel that is joined with others gives the program of them all.
 LoweredKernel lower(const schedule::Arena& arena, const schedule::KernelGraph& graph, schedule::KernelId kernel,
                     std::int64_t row_bytes);
 

@@ -7,9 +7,6 @@
 namespace oriel::codegen {
 namespace {
 
-// The depth that one register block sums, chosen so that its panels stay in the first and second cache. It determines
-// the order of summation, so it is the same on every machine.
-constexpr std::int64_t kDepth = 384;
 // Bytes of the widest packets.
 constexpr std::int64_t kWidestPacket = 64;
 // If there are few results and the depth is larger than this, the depth is summed in segments, which threads can share.
@@ -44,6 +41,12 @@ bool runs_along_depth(const Access& access, std::size_t inner) {
     if (std::abs(access.coefficient(d)) == 1) return true;
   }
   return false;
+}
+
+void exchange_sides(Contraction& c) {
+  std::swap(c.left, c.right);
+  std::swap(c.row_loops, c.column_loops);
+  std::swap(c.rows, c.columns);
 }
 
 /// Chooses the path. False if the program runs as well element by element.
@@ -87,14 +90,11 @@ std::optional<ProductForm> form_of_product(const LoopProgram& program, const Con
   Contraction& c = form.shape;
   // Packets lie along columns, so with few columns most of their lanes would be idle. The limit is the same for every
   // instruction set, because the order of a long sum depends on which loops are the rows.
-  if (!part && c.columns * static_cast<std::int64_t>(itemsize(c.dtype)) < kWidestPacket && c.rows > c.columns) {
-    std::swap(c.left, c.right);
-    std::swap(c.row_loops, c.column_loops);
-    std::swap(c.rows, c.columns);
-  }
+  if (!part && c.columns * static_cast<std::int64_t>(itemsize(c.dtype)) < kWidestPacket && c.rows > c.columns)
+    exchange_sides(c);
   const double products = static_cast<double>(c.rows) * static_cast<double>(c.columns) * static_cast<double>(c.depth);
   if (c.depth < 2 || products < kSmallestWork || (c.rows < 2 && c.columns < 2)) return std::nullopt;
-  form.depth_block = quotient_up(c.depth, quotient_up(c.depth, kDepth));
+  form.depth_block = quotient_up(c.depth, quotient_up(c.depth, kMostDepthBlock));
   form.left = factor_form(program, c, true);
   form.right = factor_form(program, c, false);
   if (!part && !choose_path(form)) return std::nullopt;
@@ -142,6 +142,21 @@ std::optional<ProductForm> product_form(const LoopProgram& program) {
   const Contraction* product = contraction_in(program.form);
   if (product == nullptr) return std::nullopt;
   return form_of_product(program, *product, false);
+}
+
+std::optional<ProductForm> symbolic_form(const LoopProgram& symbolic, const LoopProgram& program) {
+  const Contraction* const product = contraction_in(program.form);
+  if (product == nullptr || !has_products(product->dtype)) return std::nullopt;
+  ProductForm form;
+  Contraction& c = form.shape;
+  c = *product;
+  const bool few = c.columns * static_cast<std::int64_t>(itemsize(c.dtype)) < kWidestPacket;
+  const auto is_number = [&](std::size_t d) { return !symbolic.outer[d].is_symbolic(); };
+  if (few && std::ranges::all_of(c.column_loops, is_number) && !std::ranges::all_of(c.row_loops, is_number))
+    exchange_sides(c);
+  form.left = factor_form(program, form.shape, true);
+  form.right = factor_form(program, form.shape, false);
+  return form;
 }
 
 std::optional<ProductForm> part_form(const LoopProgram& part, const Contraction& product) {

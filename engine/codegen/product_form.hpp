@@ -45,6 +45,10 @@ enum class ProductPath : std::uint8_t {
   Dots,      // one row, the right factor's memory runs along the depth: in the order of other reductions
 };
 
+/// The depth that one register block sums at most, chosen so that its panels stay in the first and second cache. It
+/// determines the order of summation, so it is the same on every machine.
+inline constexpr std::int64_t kMostDepthBlock = 384;
+
 /// Rows for which the right factor is read as it lies.
 inline constexpr std::int64_t kStreamedRows = 4;
 
@@ -71,6 +75,10 @@ constexpr bool has_products(DType dtype) noexcept { return dtype != DType::bool_
 
 /// Nothing where `program` is no contraction, or one that runs as well element by element.
 std::optional<ProductForm> product_form(const LoopProgram& program);
+/// Of a contraction whose sizes are symbols, and the same at some sizes: which loops are rows, and where the factors
+/// lie. The order of the sum depends on the sizes, and is none of this. Nothing where no register block multiplies the
+/// dtype.
+std::optional<ProductForm> symbolic_form(const LoopProgram& symbolic, const LoopProgram& program);
 /// The same of a part, which is asked for rows at a time: `product` is what it is beside the parts that share its rows
 /// (SharedRows). Rows stay rows, and the path is the blocked one.
 std::optional<ProductForm> part_form(const LoopProgram& part, const Contraction& product);

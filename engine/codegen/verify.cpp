@@ -47,7 +47,7 @@ class Verifier {
       if (argument.local && (!argument.output || argument.shares >= 0))
         fail("argument {} is local and no output of its own", a);
       if (!argument.local && a > 0 && program_.arguments[a - 1].local) fail("argument {} comes after a local one", a);
-      if (argument.elements < 0) fail("argument {} has {} elements", a, argument.elements);
+      if (argument.elements < 0) fail("argument {} has {} elements", a, argument.elements.value());
       if (argument.shares < 0) continue;
       const auto shared = static_cast<std::size_t>(argument.shares);
       if (!argument.output || shared >= program_.arguments.size() || program_.arguments[shared].output ||
@@ -182,9 +182,9 @@ class Verifier {
     }
     if (!access.affine() || (argument.elements == 0 && only_gathered(a))) return;
     const std::optional<detail::PositionRange> range = detail::position_range(stack_of(access).views().back());
-    if (range && (range->least < 0 || range->greatest >= argument.elements)) {
+    if (range && (range->least < 0 || range->greatest >= argument.elements.value())) {
       fail("positions {} to {} leave the {} elements of argument {}", range->least.value(), range->greatest.value(),
-           argument.elements, access.buffer);
+           argument.elements.value(), access.buffer);
     }
   }
 

@@ -46,7 +46,7 @@ std::vector<LaunchStep::Floats> floats_of(const codegen::LoopProgram& program) {
   for (std::size_t a = 0; a < program.arguments.size(); ++a) {
     const codegen::Argument& argument = program.arguments[a];
     if (is_floating(argument.dtype) && !argument.local)
-      out.push_back({static_cast<std::uint32_t>(a), argument.dtype, argument.elements, argument.output});
+      out.push_back({static_cast<std::uint32_t>(a), argument.dtype, argument.elements.value(), argument.output});
   }
   return out;
 }
@@ -97,9 +97,9 @@ void name_roots(CompiledSchedule& schedule) {
 std::shared_ptr<const CompiledSchedule> compile_schedule(std::span<const graph::NodePtr> roots, const Key& key,
                                                          KernelCache& kernels) {
   auto compiled = std::make_shared<CompiledSchedule>();
-  const KernelSink add = [&](const PlannedKernel& k) { add_step(*compiled, k, kernels); };
+  const auto add = [&](const PlannedKernel& k) { add_step(*compiled, k, kernels); };
   const bool watched = plan_watched(roots.front()->device.context);
-  const Plan plan = make_plan(roots, key, limits_of(key), watched ? KernelSink{} : add);
+  const Plan plan = make_plan(roots, key, limits_of(key), watched ? KernelSink{} : KernelSink(add));
   if (watched) {
     // Observe the plan first, so that a dump also shows a kernel that a device refuses.
     compiled->dumped = observe_plan(plan, key.order.size());

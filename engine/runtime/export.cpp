@@ -8,17 +8,21 @@
 #include <fmt/format.h>
 
 #include "backend/backend.hpp"
+#include "codegen/keep.hpp"
 #include "graph/layout.hpp"
 #include "oriel/error.hpp"
 #include "runtime/compiled.hpp"
 #include "runtime/key.hpp"
+#include "source/cpp/export/names.hpp"
 #include "source/cpp/render.hpp"
 
 namespace oriel::runtime {
 
 using graph::Node;
 using graph::NodePtr;
-using Kind = ArgumentSource::Kind;
+using source::cpp::ExportLeaf;
+using source::cpp::ExportMemory;
+using source::cpp::ExportUnit;
 
 namespace {
 
@@ -31,7 +35,7 @@ constexpr int kLongestTile = 256;
 constexpr std::int64_t kStackRowBytes = 16 * 1024;
 
 ExportedTensor tensor_of(const Node& node, std::string name) {
-  ExportedTensor t = open_tensor(node, std::move(name));
+  ExportedTensor t = exported_tensor(node, std::move(name));
   const auto size = static_cast<std::int64_t>(itemsize(node.dtype));
   if (__builtin_mul_overflow(numel(node.shape, kOperation).value(), size, &t.bytes)) {
     throw OverflowError(kOperation,
@@ -39,42 +43,6 @@ ExportedTensor tensor_of(const Node& node, std::string name) {
                                     oriel::name(node.dtype), to_string(node.shape)));
   }
   return t;
-}
-
-std::string kernel_name(const ExportUnit& unit, const std::string& program) {
-  std::string text = fmt::format("{}_k{:02}_", unit.name, unit.kernels.size());
-  for (const char c : program.substr(0, kLongestName))
-    text += std::isalnum(static_cast<unsigned char>(c)) != 0 ? c : '_';
-  return text;
-}
-
-/// Launch parameters become constants. If the function takes numbers as arguments, they become the kernel's own
-/// parameters, counted from 0, so that kernels that differ only in their numbers are one kernel.
-std::vector<std::int32_t> settle_numbers(codegen::LoopProgram& program, std::span<const graph::Scalar> numbers,
-                                         bool arguments) {
-  std::vector<std::int32_t> taken;
-  for (codegen::Constant& c : program.constants) {
-    if (c.parameter < 0) continue;
-    const graph::Scalar& number = numbers[static_cast<std::size_t>(c.parameter)];
-    if (!arguments) {
-      c = {number.cast(c.value.dtype), -1};
-      continue;
-    }
-    if (number.dtype != c.value.dtype) throw InternalError(kOperation, "a number is used as another type than its own");
-    const auto known = std::find(taken.begin(), taken.end(), c.parameter);
-    const auto index = static_cast<std::int32_t>(known - taken.begin());
-    if (known == taken.end()) taken.push_back(c.parameter);
-    c.parameter = index;
-  }
-  return taken;
-}
-
-std::int32_t add_kernel(ExportUnit& unit, codegen::LoopProgram program) {
-  for (std::size_t k = 0; k < unit.kernels.size(); ++k)
-    if (same_program(unit.kernels[k], program)) return static_cast<std::int32_t>(k);
-  program.name = kernel_name(unit, program.name);
-  unit.kernels.push_back(std::move(program));
-  return static_cast<std::int32_t>(unit.kernels.size() - 1);
 }
 
 /// The node whose memory holds the tensor, or of which the tensor is a view; null if there is no such node.
@@ -90,7 +58,7 @@ NodePtr memory_of(NodePtr node) {
 void add_leaves(ExportUnit& unit, const ExportRequest& request, std::span<const Node* const> nodes) {
   std::vector<std::string> names(nodes.size());
   for (const auto& [name, node] : request.inputs) {
-    check_export_name(name, "an input");
+    source::cpp::check_export_name(name, "an input");
     const NodePtr memory = memory_of(node);
     if (memory == nullptr) {
       throw ArgumentError(kOperation, fmt::format("input {} ({} {}) is not in memory; realise it first, or name the "
@@ -110,9 +78,9 @@ void add_leaves(ExportUnit& unit, const ExportRequest& request, std::span<const 
   std::set<std::string> taken;
   std::size_t inputs = 0;
   for (std::size_t i = 0; i < nodes.size(); ++i) {
-    ExportLeaf leaf{tensor_of(*nodes[i], names[i]), false, {}};
-    leaf.embedded = names[i].empty() && leaf.tensor.bytes <= request.embed_bytes && request.embed_bytes > 0;
-    if (leaf.embedded) {
+    ExportLeaf leaf{ExportLeaf::Kind::input, tensor_of(*nodes[i], names[i]), {}};
+    if (names[i].empty() && leaf.tensor.bytes <= request.embed_bytes && request.embed_bytes > 0) {
+      leaf.kind = ExportLeaf::Kind::embedded;
       leaf.tensor.name = fmt::format("constant{}", i);
       leaf.data = elements_of(*nodes[i], leaf.tensor.bytes);
     } else {
@@ -121,6 +89,7 @@ void add_leaves(ExportUnit& unit, const ExportRequest& request, std::span<const 
       if (!taken.insert(leaf.tensor.name).second)
         throw ArgumentError(kOperation,
                             fmt::format("two inputs are named {}; give each a name of its own", leaf.tensor.name));
+      unit.order.push_back(i);
     }
     unit.leaves.push_back(std::move(leaf));
   }
@@ -134,7 +103,7 @@ void add_outputs(ExportUnit& unit, const ExportRequest& request, std::span<const
   std::set<std::string> taken;
   for (std::size_t i = 0; i < roots.size(); ++i) {
     const std::string name = request.outputs.empty() ? fmt::format("out{}", i) : request.outputs[i];
-    check_export_name(name, "an output");
+    source::cpp::check_export_name(name, "an output");
     if (!taken.insert(name).second)
       throw ArgumentError(kOperation, fmt::format("two outputs are named {}; give each a name of its own", name));
     unit.outputs.push_back(tensor_of(*roots[i], name));
@@ -143,7 +112,7 @@ void add_outputs(ExportUnit& unit, const ExportRequest& request, std::span<const
 
 }  // namespace
 
-ExportedTensor open_tensor(const Node& node, std::string name) {
+ExportedTensor exported_tensor(const Node& node, std::string name) {
   const Ints* strides = graph::memory_strides(node);
   ExportedTensor t;
   t.name = std::move(name);
@@ -168,46 +137,166 @@ std::vector<unsigned char> elements_of(const Node& node, std::int64_t bytes) {
   return data;
 }
 
-void add_plan(ExportUnit& unit, const Plan& plan, std::span<const graph::Scalar> numbers,
-              std::span<const std::int32_t> output_of) {
-  if (unit.number_arguments) unit.numbers.assign(numbers.begin(), numbers.end());
-  for (const std::int64_t bytes : plan.memory.block_bytes) {
-    unit.blocks.push_back(unit.scratch_bytes);
-    std::int64_t end = 0;
-    if (__builtin_add_overflow(unit.scratch_bytes, bytes, &end) ||
-        __builtin_add_overflow(end, kExportAlignment - 1, &end))
-      throw OverflowError(kOperation, "the bytes of scratch do not fit a signed 64-bit integer; export a part");
-    unit.scratch_bytes = end / kExportAlignment * kExportAlignment;
-  }
-  for (const PlannedKernel& planned : plan.kernels) {
-    if (!planned.runs) continue;
-    ExportUnit::Call call;
-    codegen::LoopProgram program = planned.lowered.program;
-    call.numbers = settle_numbers(program, numbers, unit.number_arguments);
-    call.kernel = add_kernel(unit, std::move(program));
-    for (ArgumentSource a : planned.arguments) {
-      if (a.kind == Kind::Output) a.index = output_of[static_cast<std::size_t>(a.index)];
-      if (a.kind == Kind::Temporary) a.index = plan.memory.block_of[static_cast<std::size_t>(a.index)];
-      call.arguments.push_back(a);
+void check_longest_tile(int longest) {
+  if (longest >= 16 && longest <= kLongestTile && (longest & (longest - 1)) == 0) return;
+  throw ArgumentError(kOperation, fmt::format("tiles of {} elements; accepted are 16, 32, 64, 128 and 256", longest));
+}
+
+/// Reads what a plan holds.
+class PlanExporter {
+ public:
+  PlanExporter(ExportUnit& unit, const SymbolicPlan& plan, std::span<const std::int64_t> hints)
+      : unit_(unit), plan_(plan), at_(plan.sizes_.at(hints)) {}
+
+  void add(std::span<const std::size_t> outputs) {
+    if (unit_.number_arguments) unit_.numbers = plan_.parameters_;
+    output_of_.assign(plan_.plan_.outputs.size(), outputs.size());
+    for (std::size_t r = 0; r < outputs.size(); ++r) {
+      std::size_t& first = output_of_[static_cast<std::size_t>(plan_.plan_.output_of_root[r])];
+      if (first == outputs.size()) {
+        first = outputs[r];
+      } else {
+        unit_.copies.push_back({{ExportMemory::Kind::output, first}, outputs[r]});
+      }
     }
-    unit.calls.push_back(std::move(call));
+    for (const SymbolicPlan::Program& program : plan_.programs_) add_kernel(program);
+    for (const SymbolicPlan::Step& step : plan_.steps_) add_call(step);
+    add_values();
   }
-  for (const codegen::LoopProgram& program : unit.kernels) {
-    const source::cpp::FramedKernel kernel = source::cpp::render_framed(program, unit.longest_tile);
-    unit.tile_bytes = std::max(unit.tile_bytes, kernel.bytes);
-    unit.needs_eigen = unit.needs_eigen || kernel.eigen;
+
+ private:
+  // A symbolic program is named after its shape at the hints, so only the words before that are kept.
+  std::string name_of(const std::string& program) const {
+    std::string text = fmt::format("{}_k{:02}_", unit_.kernel_prefix, unit_.kernels.size());
+    for (std::size_t k = 0; k < program.size() && k < kLongestName; ++k) {
+      const auto c = static_cast<unsigned char>(program[k]);
+      if (unit_.sized() && text.back() == '_' && std::isdigit(c) != 0) break;
+      text += std::isalnum(c) != 0 ? program[k] : '_';
+    }
+    while (text.back() == '_') text.pop_back();
+    return text;
   }
-  if (!unit.tiles_in_scratch) return;
-  unit.tiles_at = unit.scratch_bytes;
-  if (__builtin_add_overflow(unit.scratch_bytes, unit.tile_bytes, &unit.scratch_bytes))
-    throw OverflowError(kOperation, "the bytes of scratch do not fit a signed 64-bit integer; export a part");
+
+  /// Numbers become constants; those that are sizes stay parameters, which the source reads from the table. If the
+  /// function takes numbers as arguments, they become the kernel's own parameters, counted from 0, so that kernels that
+  /// differ only in their numbers are one kernel.
+  std::vector<std::int32_t> settle_numbers(codegen::LoopProgram& program) const {
+    std::vector<std::int32_t> taken;
+    for (codegen::Constant& c : program.constants) {
+      const auto is_it = [&](const Key::SizeParameter& p) {
+        return static_cast<std::int32_t>(p.parameter) == c.parameter;
+      };
+      if (c.parameter < 0 || std::ranges::any_of(plan_.size_parameters_, is_it)) continue;
+      const graph::Scalar& number = plan_.parameters_[static_cast<std::size_t>(c.parameter)];
+      if (!unit_.number_arguments) {
+        c = {number.cast(c.value.dtype), -1};
+        continue;
+      }
+      if (number.dtype != c.value.dtype)
+        throw InternalError(kOperation, "a number is used as another type than its own");
+      const auto known = std::find(taken.begin(), taken.end(), c.parameter);
+      const auto index = static_cast<std::int32_t>(known - taken.begin());
+      if (known == taken.end()) taken.push_back(c.parameter);
+      c.parameter = index;
+    }
+    return taken;
+  }
+
+  void add_kernel(const SymbolicPlan::Program& from) {
+    if (!from.runs) throw InternalError(kOperation, "a plan for one device copies between devices");
+    if (from.parts.kernels.size() != 1) throw InternalError(kOperation, "kernels of an export are joined");
+    const codegen::LoopProgram& symbolic = from.parts.kernels.front().program;
+    codegen::LoopProgram program = codegen::complete(codegen::at(from.parts, at_), from.row_bytes).program;
+    numbers_.push_back(settle_numbers(program));
+    const auto known = std::ranges::find_if(
+        programs_, [&](const codegen::LoopProgram& other) { return !unit_.sized() && same_program(other, program); });
+    kernels_.push_back(static_cast<std::size_t>(known - programs_.begin()));
+    if (known != programs_.end()) return;
+    programs_.push_back(program);
+    program.name = name_of(program.name);
+    const source::cpp::FramedKernel framed = render(symbolic, program, true);
+    const source::cpp::FramedKernel kernel = unit_.tiles_in_scratch ? framed : render(symbolic, program, false);
+    unit_.tile_bytes = std::max(unit_.tile_bytes, framed.bytes);
+    unit_.needs_eigen = unit_.needs_eigen || framed.eigen;
+    unit_.kernels.push_back({program.name, kernel.source, numel(symbolic.outer, kOperation)});
+  }
+
+  source::cpp::FramedKernel render(const codegen::LoopProgram& symbolic, const codegen::LoopProgram& program,
+                                   bool framed) {
+    if (!unit_.sized())
+      return framed ? source::cpp::render_framed(program, unit_.longest_tile)
+                    : source::cpp::FramedKernel{source::cpp::render_embedded(program, unit_.longest_tile)};
+    if (!codegen::kept_values(program).empty()) throw InternalError(kOperation, "a symbolic kernel keeps rows");
+    std::vector<source::cpp::SizeNumber> sizes;
+    for (const Key::SizeParameter& p : plan_.size_parameters_)
+      sizes.push_back({static_cast<std::int32_t>(p.parameter), p.size, p.dtype});
+    return source::cpp::render_symbolic(symbolic, program, unit_.table, sizes, unit_.longest_tile, framed);
+  }
+
+  void add_call(const SymbolicPlan::Step& step) {
+    ExportUnit::Call& call = unit_.calls.emplace_back();
+    call.kernel = kernels_[step.program];
+    call.numbers = numbers_[step.program];
+    for (const codegen::Binding& b : plan_.programs_[step.program].parts.kernels.front().bindings) {
+      const ArgumentSource from = step.values[static_cast<std::size_t>(b.entry)];
+      const auto index = static_cast<std::size_t>(from.index);
+      switch (from.kind) {
+        case ArgumentSource::Kind::Leaf:
+          call.arguments.push_back({ExportMemory::Kind::leaf, index});
+          break;
+        case ArgumentSource::Kind::Output:
+          call.arguments.push_back({ExportMemory::Kind::output, output_of_[index]});
+          break;
+        case ArgumentSource::Kind::Temporary:
+          call.arguments.push_back({ExportMemory::Kind::value, index});
+          break;
+      }
+    }
+  }
+
+  // Of symbolic sizes the exported function places the values.
+  void add_values() {
+    std::vector<schedule::Lifetime> lifetimes = plan_.plan_.lifetimes;
+    for (std::size_t t = 0; t < lifetimes.size(); ++t) {
+      const schedule::Entry& entry = (*plan_.plan_.arena)[plan_.plan_.first_values[t]];
+      const SymInt bytes = numel(entry.shape()) * static_cast<std::int64_t>(itemsize(entry.dtype));
+      unit_.values.push_back({lifetimes[t].first, lifetimes[t].last, bytes});
+    }
+    if (unit_.sized()) return;
+    const schedule::MemoryPlan memory = schedule::plan_memory(lifetimes);
+    std::vector<std::int64_t> blocks;
+    const auto grow = [&](std::int64_t bytes) {
+      if (__builtin_add_overflow(unit_.scratch_bytes, bytes, &unit_.scratch_bytes))
+        throw OverflowError(kOperation, "the bytes of scratch do not fit a signed 64-bit integer; export a part");
+    };
+    for (const std::int64_t bytes : memory.block_bytes) {
+      blocks.push_back(unit_.scratch_bytes);
+      grow(bytes);
+      grow(source::cpp::kExportAlignment - 1);
+      unit_.scratch_bytes = unit_.scratch_bytes / source::cpp::kExportAlignment * source::cpp::kExportAlignment;
+    }
+    for (std::size_t t = 0; t < unit_.values.size(); ++t)
+      unit_.values[t].offset = blocks[static_cast<std::size_t>(memory.block_of[t])];
+    if (unit_.tiles_in_scratch) grow(unit_.tile_bytes);
+  }
+
+  ExportUnit& unit_;
+  const SymbolicPlan& plan_;
+  const graph::Sizes::At at_;
+  std::vector<std::size_t> output_of_;              // by output of the plan
+  std::vector<std::size_t> kernels_;                // by program of the plan
+  std::vector<std::vector<std::int32_t>> numbers_;  // by program of the plan
+  std::vector<codegen::LoopProgram> programs_;      // of the unit's kernels
+};
+
+void add_plan(ExportUnit& unit, const SymbolicPlan& plan, std::span<const std::int64_t> hints,
+              std::span<const std::size_t> outputs) {
+  PlanExporter(unit, plan, hints).add(outputs);
 }
 
 ExportUnit export_unit(std::span<const NodePtr> roots, const ExportRequest& request) {
-  check_export_namespace(request.name, "the export");
-  if (const int n = request.longest_tile; n < 16 || n > kLongestTile || (n & (n - 1)) != 0) {
-    throw ArgumentError(kOperation, fmt::format("tiles of {} elements; accepted are 16, 32, 64, 128 and 256", n));
-  }
+  source::cpp::check_export_namespace(request.name, "the export");
+  check_longest_tile(request.longest_tile);
   if (roots.empty()) throw ArgumentError(kOperation, "no tensors were given; give at least one");
   const Device device = roots.front()->device;
   // No pending write of another tensor is carried out, and no leaf is written: an output that would take over the
@@ -235,23 +324,22 @@ ExportUnit export_unit(std::span<const NodePtr> roots, const ExportRequest& requ
       leaves.push_back(nullptr);
     }
     if (leaves[index] == nullptr) leaves[index] = &node;
-    return static_cast<std::int32_t>(index);
+    return index;
   };
   for (std::size_t i = 0; i < key.order.size(); ++i)
     if (key.order.in_memory(i)) leaf_of(key.order[i]);
 
   ExportUnit unit;
-  unit.name = request.name;
+  unit.name = unit.kernel_prefix = request.name;
   unit.longest_tile = request.longest_tile;
   unit.tiles_in_scratch = request.tiles_in_scratch;
   unit.number_arguments = request.number_arguments;
-  std::vector<std::int32_t> pending_outputs;  // the output of each pending root
+  std::vector<std::size_t> pending_outputs;  // the output of each pending root
   for (std::size_t i = 0; i < roots.size(); ++i) {
-    const auto output = static_cast<std::int32_t>(i);
     if (roots[i]->realized()) {
-      unit.copies.push_back({{Kind::Leaf, leaf_of(*roots[i])}, output});
+      unit.copies.push_back({{ExportMemory::Kind::leaf, leaf_of(*roots[i])}, i});
     } else {
-      pending_outputs.push_back(output);
+      pending_outputs.push_back(i);
     }
   }
   add_leaves(unit, request, leaves);
@@ -262,17 +350,7 @@ ExportUnit export_unit(std::span<const NodePtr> roots, const ExportRequest& requ
   schedule::FusionLimits limits = limits_of(backend::backend_for(device));
   limits.row_bytes = request.longest_tile < kLongestTile ? 0 : kStackRowBytes;
   limits.parts = 1;  // the layout of kept rows serves one function only
-  const Plan plan = make_plan(pending, key, limits);
-  std::vector<std::int32_t> output_of(plan.outputs.size(), -1);
-  for (std::size_t i = 0; i < pending.size(); ++i) {
-    std::int32_t& first = output_of[static_cast<std::size_t>(plan.output_of_root[i])];
-    if (first < 0) {
-      first = pending_outputs[i];
-    } else {
-      unit.copies.push_back({{Kind::Output, first}, pending_outputs[i]});
-    }
-  }
-  add_plan(unit, plan, key.parameter_values, output_of);
+  add_plan(unit, SymbolicPlan(pending, key, limits), {}, pending_outputs);
   return unit;
 }
 

@@ -12,7 +12,9 @@ using schedule::EntryId;
 std::int64_t bytes_of(const schedule::Entry& e) { return bytes_of(e.shape(), e.dtype); }
 
 std::int64_t bytes_of(const Shape& shape, DType dtype) {
-  const std::int64_t elements = numel(shape, "realize").value();
+  const SymInt size = numel(shape, "realize");
+  if (size.is_symbolic()) return 0;
+  const std::int64_t elements = size.value();
   std::int64_t bytes = 0;
   if (__builtin_mul_overflow(elements, static_cast<std::int64_t>(itemsize(dtype)), &bytes)) {
     throw OverflowError("realize", "the bytes of " + std::string(name(dtype)) + " " + to_string(shape) +
@@ -26,10 +28,9 @@ LeafNumbers::LeafNumbers(const Key& key) {
     number_.emplace(key.leaves[i].get(), static_cast<std::int32_t>(i));
 }
 
-Places::Places(Plan& plan, const LeafNumbers& leaves, bool open)
+Places::Places(Plan& plan, const LeafNumbers& leaves)
     : plan_(plan),
       leaves_(leaves),
-      open_(open),
       output_(plan.arena->size(), -1),
       memory_of_(plan.arena->size()),
       temporary_(plan.arena->size(), -1) {
@@ -39,8 +40,6 @@ Places::Places(Plan& plan, const LeafNumbers& leaves, bool open)
   place_writes();
   place_taken();
 }
-
-std::int64_t Places::bytes(EntryId entry) const { return open_ ? 0 : bytes_of((*plan_.arena)[entry]); }
 
 /// All writes to one memory share one place: a leaf, the output that the last write is, or a block.
 void Places::place_writes() {
@@ -78,7 +77,7 @@ void Places::place_taken() {
         plan_.outputs[static_cast<std::size_t>(output)].home = leaves_.of(arena[taken].buffer().get());
       } else if (output >= 0) {
         output_[static_cast<std::size_t>(taken)] = output;
-        taken_bytes_ += bytes(taken);
+        taken_bytes_ += bytes_of(arena[taken]);
       }
     });
   }
@@ -86,7 +85,7 @@ void Places::place_taken() {
     each(k, [&](std::size_t value, EntryId taken) {
       if (output_[value] >= 0) return;
       memory_of_[value] = memory_of_[static_cast<std::size_t>(taken)];
-      taken_bytes_ += bytes(static_cast<EntryId>(value));
+      taken_bytes_ += bytes_of(arena[static_cast<EntryId>(value)]);
     });
   }
 }
@@ -105,7 +104,7 @@ void Places::store(const schedule::Kernel& kernel, std::size_t step) {
     if (temporary >= 0) continue;
     temporary = static_cast<std::int32_t>(lifetimes_.size());
     const auto now = static_cast<std::int32_t>(step);
-    lifetimes_.push_back({bytes(o.entry), now, now, kernel.device});
+    lifetimes_.push_back({bytes_of((*plan_.arena)[o.entry]), now, now, kernel.device});
     first_values_.push_back(o.entry);
   }
 }

@@ -12,7 +12,7 @@
 
 namespace oriel::runtime {
 
-/// Bytes of a value's elements. Throws OverflowError if they do not fit 63 bits.
+/// Bytes of a value's elements; 0 if a size is a symbol. Throws OverflowError if they do not fit 63 bits.
 /// @{
 std::int64_t bytes_of(const schedule::Entry& entry);
 std::int64_t bytes_of(const Shape& shape, DType dtype);
@@ -31,9 +31,8 @@ class LeafNumbers {
 /// Decides the places kernel by kernel, in running order.
 class Places {
  public:
-  /// `plan` holds its outputs, and its graph holds the takeovers of memory. Sets which outputs take over leaves. If the
-  /// plan is `open`, its sizes are symbolic, and temporaries have no bytes yet.
-  Places(Plan& plan, const LeafNumbers& leaves, bool open = false);
+  /// `plan` holds its outputs, and its graph holds the takeovers of memory. Sets which outputs take over leaves.
+  Places(Plan& plan, const LeafNumbers& leaves);
   /// Gives temporaries to the outputs of the kernel at `step` that are not outputs of the plan.
   void store(const schedule::Kernel& kernel, std::size_t step);
   /// The arguments of the kernel at `step`.
@@ -51,11 +50,8 @@ class Places {
   void place_taken();
   std::int32_t& temporary_at(schedule::EntryId entry, std::size_t step);
 
-  std::int64_t bytes(schedule::EntryId entry) const;
-
   Plan& plan_;
   const LeafNumbers& leaves_;
-  const bool open_;
   std::vector<std::int32_t> output_;          // the output that is an entry, or whose memory it uses; -1 for none
   std::vector<schedule::EntryId> memory_of_;  // the first entry in the memory of each entry
   std::vector<std::int32_t> temporary_;       // of the entries that memory_of_ names; -1 before it is stored

@@ -1,6 +1,13 @@
 #include "runtime/plan.hpp"
 
+#include <algorithm>
+
+#include <fmt/format.h>
+
+#include "codegen/sizes.hpp"
+#include "oriel/error.hpp"
 #include "runtime/places.hpp"
+#include "schedule/describe.hpp"
 #include "schedule/joined_kernels.hpp"
 #include "schedule/takeover.hpp"
 
@@ -17,7 +24,7 @@ struct Requested {
   std::vector<EntryId> early;
 };
 
-Requested request(Plan& plan, std::size_t roots, std::size_t early, bool open) {
+Requested request(Plan& plan, std::size_t roots, std::size_t early) {
   const schedule::Arena& arena = *plan.arena;
   Requested requested;
   std::vector<std::int32_t> output_of(arena.size(), -1);
@@ -26,7 +33,7 @@ Requested request(Plan& plan, std::size_t roots, std::size_t early, bool open) {
     std::int32_t& output = output_of[static_cast<std::size_t>(e)];
     if (output < 0) {
       output = static_cast<std::int32_t>(plan.outputs.size());
-      plan.outputs.push_back({e, open ? 0 : bytes_of(arena[e]), -1, arena.device(e)});
+      plan.outputs.push_back({e, bytes_of(arena[e]), -1, arena.device(e)});
       requested.all.push_back(e);
       if (i + early >= roots) requested.early.push_back(e);
     }
@@ -63,52 +70,73 @@ void schedule_kernels(Plan& plan, const Key& key, const LeafNumbers& leaves, con
   schedule::take_over_memory(arena, requested.all, dies, plan.graph);
 }
 
-/// Lowers a kernel to the device's program, or to a copy of bytes.
-PlannedKernel lower_kernel(const Plan& plan, KernelId id, const schedule::DeviceLimits& limits) {
+/// Names the kernel in the message of one that cannot be lowered with symbolic sizes.
+codegen::KernelParts symbolic_parts(const Plan& plan, KernelId id) {
+  try {
+    return codegen::lower_parts(*plan.arena, plan.graph, id);
+  } catch (const ArgumentError& error) {
+    const std::string_view why = error.reason();
+    const schedule::Entry& root = (*plan.arena)[plan.graph.kernels[static_cast<std::size_t>(id)].root];
+    const std::string line = schedule::site_text(root.node->site);
+    throw ArgumentError("schedule", fmt::format("the kernel that computes {} {}{}: {}", graph::snake_name(root.op),
+                                                to_string(root.shape()), line.empty() ? "" : " (" + line + ")", why));
+  }
+}
+
+/// Lowers a kernel to the device's program, or to a copy of bytes. Its arguments are in places that are known so far.
+PlannedKernel plan_kernel(const Plan& plan, std::size_t step, Places& places, const schedule::DeviceLimits& limits,
+                          bool symbolic) {
   const schedule::Arena& arena = *plan.arena;
+  const KernelId id = plan.graph.order[step];
   const schedule::Kernel& kernel = plan.graph.kernels[static_cast<std::size_t>(id)];
   PlannedKernel planned;
   planned.id = id;
   planned.device = kernel.device;
   planned.runs = numel(kernel.root_shape) != 0;
+  places.store(kernel, step);
   if (!planned.runs) return planned;
   if (kernel.copy) {
     planned.copied_from = arena.device(arena[kernel.root].source[0]);
     planned.bytes = bytes_of(arena[kernel.root]);
   }
-  planned.lowered = codegen::lower(arena, plan.graph, id, limits.of(kernel.device).row_bytes);
+  if (!symbolic) {
+    planned.lowered = codegen::lower(arena, plan.graph, id, limits.of(kernel.device).row_bytes);
+    for (const codegen::Binding& b : planned.lowered.bindings) planned.arguments.push_back(places.source(b, step));
+    return planned;
+  }
+  planned.parts = symbolic_parts(plan, id);
+  const std::vector<codegen::Binding> values = codegen::number_values(planned.parts);
+  const std::vector<EntryId>& between = planned.parts.joined.between;
+  for (std::size_t v = 0; v < values.size(); ++v) {
+    const bool local = !values[v].leaf && std::ranges::find(between, static_cast<EntryId>(v)) != between.end();
+    planned.arguments.push_back(local ? ArgumentSource{} : places.source(values[v], step));
+  }
   return planned;
 }
 
 }  // namespace
 
-Plan schedule_graph(std::span<const graph::NodePtr> roots, const Key& key, const LeafNumbers& leaves,
-                    const schedule::DeviceLimits& limits, bool open) {
-  Plan plan;
-  plan.arena = std::make_unique<schedule::Arena>(roots, key.order, key.parameters);
-  const Requested requested = request(plan, roots.size(), key.early, open);
-  schedule_kernels(plan, key, leaves, requested, limits);
-  return plan;
-}
-
 Plan make_plan(std::span<const graph::NodePtr> roots, const Key& key, const schedule::DeviceLimits& limits,
-               const KernelSink& sink) {
+               const KernelSink& sink, bool symbolic) {
   const detail::MergeStatistics before = detail::thread_merge_statistics();
   const LeafNumbers leaves(key);
-  Plan plan = schedule_graph(roots, key, leaves, limits, false);
+  Plan plan;
+  plan.arena = std::make_unique<schedule::Arena>(roots, key.order, key.parameters);
+  schedule_kernels(plan, key, leaves, request(plan, roots.size(), key.early), limits);
   Places places(plan, leaves);
   if (!sink) plan.kernels.reserve(plan.graph.order.size());
   for (std::size_t step = 0; step < plan.graph.order.size(); ++step) {
-    const KernelId id = plan.graph.order[step];
-    PlannedKernel planned = lower_kernel(plan, id, limits);
-    places.store(plan.graph.kernels[static_cast<std::size_t>(id)], step);
-    for (const codegen::Binding& b : planned.lowered.bindings) planned.arguments.push_back(places.source(b, step));
+    PlannedKernel planned = plan_kernel(plan, step, places, limits, symbolic);
     if (!sink)
       plan.kernels.push_back(std::move(planned));
     else if (planned.runs)
-      sink(planned);
+      sink(std::move(planned));
   }
   plan.memory = places.memory();
+  if (symbolic) {
+    plan.lifetimes = places.lifetimes();
+    plan.first_values = places.first_values();
+  }
   plan.view_merges = detail::thread_merge_statistics() - before;
   return plan;
 }

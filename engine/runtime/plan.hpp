@@ -16,8 +16,6 @@
 
 namespace oriel::runtime {
 
-class LeafNumbers;
-
 /// Where an argument's memory comes from when the schedule runs.
 struct ArgumentSource {
   enum class Kind : std::uint8_t { Leaf, Output, Temporary } kind = Kind::Leaf;
@@ -35,6 +33,9 @@ struct PlannedKernel {
   bool runs = true;  // false for a kernel whose results have no elements
   codegen::LoweredKernel lowered;
   std::vector<ArgumentSource> arguments;  // none for kernel-local buffers
+  /// In a symbolic plan: what `lowered` is made of when sizes are given. Then `arguments` are those of the parts'
+  /// values by their numbers (codegen::number_values), and `bytes` is 0.
+  codegen::KernelParts parts;
 };
 
 struct PlannedOutput {
@@ -44,28 +45,27 @@ struct PlannedOutput {
   Device device = {};
 };
 
-/// Valid as long as the roots (which hold the nodes) and the key are.
+/// Valid as long as the roots (which hold the nodes) and the key are. Where sizes are symbols, bytes are 0: they follow
+/// when sizes are given (symbolic_plan.hpp).
 struct Plan {
   std::unique_ptr<schedule::Arena> arena;
   schedule::KernelGraph graph;
   std::vector<PlannedKernel> kernels;  // in running order; empty if a sink took them
   std::vector<PlannedOutput> outputs;
   std::vector<std::int32_t> output_of_root;
-  schedule::MemoryPlan memory;  // of the temporaries
+  schedule::MemoryPlan memory;                  // of the temporaries
+  std::vector<schedule::Lifetime> lifetimes;    // of the temporaries of a symbolic plan
+  std::vector<schedule::EntryId> first_values;  // the first value in each of them
   detail::MergeStatistics view_merges;
 };
 
-/// Arena, graph, outputs and their order: what is decided before any kernel is lowered. With symbolic sizes (`open`)
-/// the outputs' bytes are not known.
-Plan schedule_graph(std::span<const graph::NodePtr> roots, const Key& key, const LeafNumbers& leaves,
-                    const schedule::DeviceLimits& limits, bool open);
-
 /// Receives each kernel that runs as soon as it is lowered, in running order.
-using KernelSink = std::function<void(const PlannedKernel&)>;
+using KernelSink = std::function<void(PlannedKernel&&)>;
 
 /// `key` was made from the same roots, for work that is still under way. With a sink the plan keeps no kernels: a graph
-/// of a million nodes may have tens of thousands.
+/// of a million nodes may have tens of thousands. A `symbolic` plan may have symbolic sizes: decisions on which results
+/// depend are guards in the environment of the symbols, decisions about speed alone follow the hints.
 Plan make_plan(std::span<const graph::NodePtr> roots, const Key& key, const schedule::DeviceLimits& limits,
-               const KernelSink& sink = {});
+               const KernelSink& sink = {}, bool symbolic = false);
 
 }  // namespace oriel::runtime

@@ -28,7 +28,8 @@ void Heading::add_loops(const LoopProgram& program) {
 }
 
 std::string Heading::argument(const codegen::Argument& argument) {
-  return fmt::format("{}[{}]{}", oriel::name(argument.dtype), argument.elements, argument.output ? ", written" : "");
+  return fmt::format("{}[{}]{}", oriel::name(argument.dtype), argument.elements.value(),
+                     argument.output ? ", written" : "");
 }
 
 void Heading::add_accesses(const LoopProgram& program, const std::vector<std::string>& buffers) {

@@ -9,6 +9,13 @@ using codegen::Instr;
 using codegen::NumberText;
 using codegen::ValueId;
 
+namespace {
+
+bool empty_range(SymInt lo, SymInt hi) { return !lo.is_symbolic() && !hi.is_symbolic() && lo.value() >= hi.value(); }
+bool cuts_below(SymInt lo) { return lo.is_symbolic() || lo.value() > 0; }
+
+}  // namespace
+
 std::vector<std::string> lane_names(const CodePosition& place, std::string_view lane) {
   std::vector<std::string> names = place.names;
   if (!place.one()) names[at(place.fast)] = fmt::format("({} + {})", names[at(place.fast)], lane);
@@ -27,25 +34,27 @@ Statements::Statements(const codegen::LoopProgram& program, std::vector<std::str
 
 std::string Statements::position(const codegen::Access& access, const CodePosition& place) {
   return spelled([&](const NumberText& number) {
-    const auto written = [&](std::int64_t n) { return n < 0 ? "-" + number(-n) : number(n); };
+    // Of a symbolic size no sign is known: it is added.
+    const auto negative = [](SymInt n) { return !n.is_symbolic() && n.value() < 0; };
+    const auto magnitude = [&](SymInt n) { return negative(n) ? -n : n; };
+    const auto written = [&](SymInt n) { return (negative(n) ? "-" : "") + number(magnitude(n)); };
     std::string text;
-    std::int64_t offset = access.offset();
+    SymInt offset = access.start();
     for (std::size_t d = 0; d < access.loops(); ++d) {
-      const std::int64_t stride = access.coefficient(d);
-      if (stride == 0) continue;
-      const std::int64_t magnitude = stride < 0 ? -stride : stride;
+      const auto [extent, stride, begin, end] = access.axis(d);
+      if (identical(stride, 0) || identical(extent, 1)) continue;
       // "5 - o0" rather than "-o0 + 5"
-      if (text.empty() && stride < 0) {
+      if (text.empty() && negative(stride)) {
         text = written(offset) + " - ";
         offset = 0;
       } else if (!text.empty()) {
-        text += stride < 0 ? " - " : " + ";
+        text += negative(stride) ? " - " : " + ";
       }
       text += place.names[d];
-      if (magnitude != 1) text += "*" + number(magnitude);
+      if (const SymInt by = magnitude(stride); !identical(by, 1)) text += "*" + number(by);
     }
     if (text.empty()) return written(offset);
-    if (offset != 0) text += (offset < 0 ? " - " : " + ") + number(offset < 0 ? -offset : offset);
+    if (!identical(offset, 0)) text += (negative(offset) ? " - " : " + ") + number(magnitude(offset));
     return text;
   });
 }
@@ -55,12 +64,11 @@ std::string Statements::condition(const codegen::Access& access, const CodePosit
     std::string text;
     const auto both = [&](const std::string& test) { text += (text.empty() ? "" : " && ") + test; };
     for (std::size_t d = 0; access.boxed() && d < access.loops(); ++d) {
-      const std::int64_t lo = access.begin(d);
-      const std::int64_t hi = access.end(d);
-      if (lo >= hi) return std::string(kNever);
+      const auto [extent, step, lo, hi] = access.axis(d);
+      if (empty_range(lo, hi)) return std::string(kNever);
       if (static_cast<int>(d) == place.fast) continue;
-      if (lo > 0) both(place.names[d] + " >= " + number(lo));
-      if (hi < access.extent(d)) both(place.names[d] + " < " + number(hi));
+      if (cuts_below(lo)) both(place.names[d] + " >= " + number(lo));
+      if (!identical(hi, extent)) both(place.names[d] + " < " + number(hi));
     }
     return text;
   });
@@ -72,9 +80,9 @@ std::int64_t Statements::step(const codegen::Access& access, const CodePosition&
 
 std::optional<LaneCut> Statements::cut(const codegen::Access& access, const CodePosition& place) {
   if (place.fast < 0 || !access.boxed()) return std::nullopt;
-  const std::size_t d = at(place.fast);
-  LaneCut cut{access.begin(d), access.end(d), access.begin(d) > 0, access.end(d) < access.extent(d)};
-  if (cut.lo >= cut.hi || (!cut.below && !cut.above)) return std::nullopt;
+  const auto [extent, step, lo, hi] = access.axis(at(place.fast));
+  const LaneCut cut{lo, hi, cuts_below(lo), !identical(hi, extent)};
+  if (empty_range(lo, hi) || (!cut.below && !cut.above)) return std::nullopt;
   return cut;
 }
 

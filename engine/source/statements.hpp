@@ -32,8 +32,8 @@ std::vector<std::string> lane_names(const CodePosition& place, std::string_view 
 
 /// Points [lo, hi) of the loop along the lanes are valid, where these are not all.
 struct LaneCut {
-  std::int64_t lo = 0;
-  std::int64_t hi = 0;
+  SymInt lo;
+  SymInt hi;
   bool below = false;  // does lo cut?
   bool above = false;
 };

@@ -11,8 +11,9 @@
 #include "oriel/error.hpp"
 #include "oriel/function_export.hpp"
 #include "runtime/dump.hpp"
-#include "runtime/open_export.hpp"
+#include "runtime/export.hpp"
 #include "schedule/describe.hpp"
+#include "source/cpp/export/names.hpp"
 #include "source/names.hpp"
 #include "sym/environment.hpp"
 
@@ -24,8 +25,9 @@ using api::CapturedStage;
 using api::CapturedValue;
 using api::StageGraph;
 using graph::NodePtr;
-using runtime::ArgumentSource;
-using runtime::OpenExport;
+using source::cpp::ExportLeaf;
+using source::cpp::ExportMemory;
+using source::cpp::ExportUnit;
 
 namespace {
 
@@ -47,28 +49,30 @@ std::size_t choose_entry(const Captured& captured, const std::vector<const Captu
                       *wanted, called(captured), kFixedInstead));
     return *wanted;
   }
-  std::vector<std::size_t> open;
+  std::vector<std::size_t> symbolic;
   for (std::size_t k = 0; k < entries.size(); ++k)
-    if (entries[k]->sizes) open.push_back(k);
-  if (open.size() == 1) return open[0];
-  if (open.empty())
+    if (entries[k]->sizes) symbolic.push_back(k);
+  if (symbolic.size() == 1) return symbolic[0];
+  if (symbolic.empty())
     refuse(
         fmt::format("no entry of {} has symbolic sizes; call the function with other sizes first, mark sizes with "
                     "mark_dynamic, or {}",
                     called(captured), kFixedInstead));
-  refuse(fmt::format("{} entries of {} have symbolic sizes; choose one by its number (Function::entry_of)", open.size(),
-                     called(captured)));
+  refuse(fmt::format("{} entries of {} have symbolic sizes; choose one by its number (Function::entry_of)",
+                     symbolic.size(), called(captured)));
 }
 
 using Facts = std::vector<std::int64_t>;  // of a call, without counts
 
-/// Makes an export of one entry, planned for the sizes of some call.
+/// Makes an export of one entry, planned for the sizes of some call. A `general` plan asks less of the sizes: each
+/// reduction that may have a form of its own has a kernel to itself, whether that pays or not.
 class EntryExport {
  public:
   EntryExport(const CapturedEntry& entry, std::size_t number, const FunctionExportOptions& options, Facts call,
-              std::size_t plan)
+              std::size_t plan, bool general)
       : entry_(entry),
         number_(number),
+        general_(general),
         sizes_(*entry.sizes),
         options_(options),
         facts_(std::move(call)),
@@ -79,17 +83,16 @@ class EntryExport {
     unit_.tiles_in_scratch = options.tiles_in_scratch;
   }
 
-  std::unique_ptr<OpenExport> make() {
-    runtime::check_export_namespace(options_.name, "the export");
-    if (const int n = options_.longest_tile; n < 16 || n > 256 || (n & (n - 1)) != 0)
-      refuse(fmt::format("tiles of {} elements; accepted are 16, 32, 64, 128 and 256", n));
+  std::unique_ptr<ExportUnit> make() {
+    source::cpp::check_export_namespace(options_.name, "the export");
+    runtime::check_longest_tile(options_.longest_tile);
     name_symbols();
-    graph_ = std::make_unique<StageGraph::Open>(stage().open(symbols_));
+    graph_ = std::make_unique<StageGraph::Symbolic>(stage().over(symbols_));
     find_results();
     plan();
     order_leaves();
     read_guards();
-    return std::make_unique<OpenExport>(std::move(unit_));
+    return std::make_unique<ExportUnit>(std::move(unit_));
   }
 
  private:
@@ -117,7 +120,7 @@ class EntryExport {
     std::set<std::string> taken;
     for (std::size_t k = 0; k < all.size(); ++k) {
       const std::string name = options_.sizes.empty() ? std::string(all[k].expr->name) : options_.sizes[k];
-      runtime::check_export_name(name, "a size");
+      source::cpp::check_export_name(name, "a size");
       if (!taken.insert(name).second) refuse(fmt::format("two sizes are named {}; give each a name of its own", name));
       const std::size_t fact = symbols_.fact_of(all[k].expr);
       std::string source;
@@ -183,10 +186,10 @@ class EntryExport {
     std::set<std::string> taken;
     for (std::size_t r = 0; r < results_.size(); ++r) {
       const std::string name = options_.outputs.empty() ? fmt::format("out{}", r) : options_.outputs[r];
-      runtime::check_export_name(name, "an output");
+      source::cpp::check_export_name(name, "an output");
       if (!taken.insert(name).second)
         refuse(fmt::format("two outputs are named {}; give each a name of its own", name));
-      unit_.outputs.push_back(runtime::open_tensor(*results_[r], name));
+      unit_.outputs.push_back(runtime::exported_tensor(*results_[r], name));
     }
   }
 
@@ -197,44 +200,43 @@ class EntryExport {
     while (!name.empty() && name.back() == '_') name.pop_back();
     if (name.empty()) name = "in";
     for (int k = 2; !taken_.insert(name).second; ++k) name = fmt::format("{}_{}", source::identifier(wanted), k);
-    runtime::check_export_name(name, "an input");
+    source::cpp::check_export_name(name, "an input");
     return name;
   }
 
-  std::int32_t add_leaf(const mem::BufferPtr& buffer) {
+  std::size_t add_leaf(const mem::BufferPtr& buffer) {
     const CapturedValue from = stage().leaf_of(buffer, *graph_);
     for (std::size_t k = 0; k < froms_.size(); ++k)
-      if (froms_[k].kind == from.kind && froms_[k].index == from.index) return static_cast<std::int32_t>(k);
+      if (froms_[k].kind == from.kind && froms_[k].index == from.index) return k;
     froms_.push_back(from);
     const NodePtr node = node_of(from);
-    OpenExport::Leaf& leaf = unit_.leaves.emplace_back();
-    using Kind = OpenExport::Leaf::Kind;
+    ExportLeaf& leaf = unit_.leaves.emplace_back();
+    using Kind = ExportLeaf::Kind;
     if (from.kind == CapturedValue::Kind::input) {
       const auto& tensors = entry_.origin->tensors;
       const auto tensor = std::ranges::find(tensors, from.index, &api::CapturedOrigin::Argument::storage);
       const auto k = static_cast<std::size_t>(tensor - tensors.begin());
-      leaf.leaf.tensor = runtime::open_tensor(*node, unique_name(entry_.origin->names.tensors[k]));
+      leaf.tensor = runtime::exported_tensor(*node, unique_name(entry_.origin->names.tensors[k]));
     } else if (from.kind == CapturedValue::Kind::number) {
       leaf.kind = Kind::number;
-      leaf.leaf.tensor = runtime::open_tensor(*node, unique_name(entry_.origin->names.numbers[from.index]));
+      leaf.tensor = runtime::exported_tensor(*node, unique_name(entry_.origin->names.numbers[from.index]));
     } else {
       leaf.kind = Kind::embedded;
-      leaf.leaf.embedded = true;
-      leaf.leaf.tensor = runtime::open_tensor(*node, fmt::format("constant{}", from.index));
-      leaf.leaf.tensor.bytes = numel(node->shape).value() * static_cast<std::int64_t>(itemsize(node->dtype));
-      leaf.leaf.data = runtime::elements_of(*node, leaf.leaf.tensor.bytes);
+      leaf.tensor = runtime::exported_tensor(*node, fmt::format("constant{}", from.index));
+      leaf.tensor.bytes = numel(node->shape).value() * static_cast<std::int64_t>(itemsize(node->dtype));
+      leaf.data = runtime::elements_of(*node, leaf.tensor.bytes);
     }
-    return static_cast<std::int32_t>(unit_.leaves.size() - 1);
+    return unit_.leaves.size() - 1;
   }
 
   void plan() {
     std::vector<NodePtr> roots;
-    std::vector<std::int32_t> output_of_pending;
+    std::vector<std::size_t> outputs;  // of the roots
     const Device device = results_.front()->device;
     for (std::size_t r = 0; r < results_.size(); ++r) {
       if (results_[r]->realized()) continue;
       roots.push_back(results_[r]);
-      output_of_pending.push_back(static_cast<std::int32_t>(r));
+      outputs.push_back(r);
     }
     if (!roots.empty()) {
       runtime::LookedAt looked(roots, runtime::Due::left);
@@ -251,35 +253,26 @@ class EntryExport {
       schedule::FusionLimits limits = runtime::limits_of(backend::backend_for(device));
       limits.row_bytes = 0;
       limits.parts = 1;
+      if (general_)
+        limits.forms = {.product_work = 0, .product_side = 0, .product_depth = 0, .vector_work = 0, .window_work = 0};
       try {
-        plan_ = std::make_unique<const runtime::OpenPlan>(roots, key, limits);
+        plan_ = std::make_unique<const runtime::SymbolicPlan>(roots, key, limits);
       } catch (const ArgumentError& error) {
         const std::string_view why = error.reason();
         refuse(fmt::format("entry {} cannot be planned for open sizes: {}; {}", number_, why, kFixedInstead));
       }
       std::vector<std::int64_t> hints;
       for (const sym::Expr variable : plan_->variables()) hints.push_back(facts_[symbols_.fact_of(variable)]);
-      const std::span<const std::int32_t> output_of_root = runtime::outputs_of_roots(*plan_);
-      std::vector<std::int32_t> output_of(roots.size(), -1);
-      for (std::size_t k = 0; k < roots.size(); ++k) {
-        std::int32_t& first = output_of[static_cast<std::size_t>(output_of_root[k])];
-        if (first < 0) {
-          first = output_of_pending[k];
-        } else {
-          unit_.copies.push_back({{ArgumentSource::Kind::Output, first}, output_of_pending[k]});
-        }
-      }
-      add_open_plan(unit_, *plan_, hints, output_of);
+      runtime::add_plan(unit_, *plan_, hints, outputs);
     }
     for (std::size_t r = 0; r < results_.size(); ++r)
       if (results_[r]->realized())
-        unit_.copies.push_back(
-            {{ArgumentSource::Kind::Leaf, add_leaf(results_[r]->buffer)}, static_cast<std::int32_t>(r)});
+        unit_.copies.push_back({{ExportMemory::Kind::leaf, add_leaf(results_[r]->buffer)}, r});
   }
 
   void order_leaves() {
     for (std::size_t k = 0; k < unit_.leaves.size(); ++k)
-      if (unit_.leaves[k].kind != OpenExport::Leaf::Kind::embedded) unit_.order.push_back(k);
+      if (unit_.leaves[k].kind != ExportLeaf::Kind::embedded) unit_.order.push_back(k);
     std::ranges::stable_sort(unit_.order, {}, [&](std::size_t k) { return froms_[k].index; });
   }
 
@@ -295,7 +288,7 @@ class EntryExport {
   /// The guards of the trace, and what planning and rendering decided; over the names of the sizes.
   void read_guards() {
     for (const sym::Environment::Guard& guard : symbols_.env().environment().guards.all()) {
-      std::string text = runtime::size_text(unit_, guard.condition);
+      std::string text = source::cpp::size_text(unit_, guard.condition);
       const std::string line = schedule::site_text(guard.site);
       if (!line.empty()) text += fmt::format(" ({})", base::escaped(line));
       unit_.guards.push_back({guard.condition, std::move(text), unit_.guards.size() >= symbols_.traced_guards()});
@@ -304,16 +297,17 @@ class EntryExport {
 
   const CapturedEntry& entry_;
   const std::size_t number_;
+  const bool general_;
   const api::CapturedSizes& sizes_;
   const FunctionExportOptions& options_;
   const Facts facts_;
   api::PlanSymbols symbols_;  // owns the environment of all expressions, so it is destroyed last
-  std::unique_ptr<StageGraph::Open> graph_;
+  std::unique_ptr<StageGraph::Symbolic> graph_;
   std::vector<NodePtr> results_;
   std::vector<CapturedValue> froms_;  // of unit_.leaves
   std::set<std::string> taken_;
-  OpenExport unit_;
-  std::unique_ptr<const runtime::OpenPlan> plan_;
+  ExportUnit unit_;
+  std::unique_ptr<const runtime::SymbolicPlan> plan_;
 };
 
 /// The plans of one entry. A plan is made for the sizes of a call if no earlier one serves these.
@@ -324,9 +318,17 @@ class EntryPlans {
     add(traced_);
     for (const std::vector<std::int64_t>& sizes : options.serve) add(asked(sizes));
     add_met();
+    // Where these plans ask something of the sizes, one that asks less serves the others.
+    const auto asks = [](const ExportUnit::Guard& guard) { return guard.planned; };
+    if (std::ranges::all_of(units_, [&](const auto& unit) { return std::ranges::any_of(unit->guards, asks); }))
+      try_general();
   }
 
-  std::span<const std::unique_ptr<OpenExport>> units() const { return units_; }
+  std::vector<ExportUnit*> units() const {
+    std::vector<ExportUnit*> out;
+    for (const std::unique_ptr<ExportUnit>& unit : units_) out.push_back(unit.get());
+    return out;
+  }
 
  private:
   // Of plans for sizes that were met, and not asked for.
@@ -334,12 +336,12 @@ class EntryPlans {
 
   bool served(const Facts& call) const {
     for (std::size_t k = 0; k < made_.size(); ++k)
-      if (runtime::serves(*units_[k], made_[k]->values(call))) return true;
+      if (source::cpp::serves(*units_[k], made_[k]->values(call))) return true;
     return false;
   }
-  void add(const Facts& call) {
-    if (served(call)) return;
-    auto made = std::make_unique<EntryExport>(entry_, number_, options_, call, made_.size());
+  void add(const Facts& call, bool general = false) {
+    if (!general && served(call)) return;
+    auto made = std::make_unique<EntryExport>(entry_, number_, options_, call, made_.size(), general);
     units_.push_back(made->make());
     made_.push_back(std::move(made));
   }
@@ -363,6 +365,13 @@ class EntryPlans {
                          miss->value));
     return call;
   }
+  void try_general() {
+    try {
+      add(traced_, true);
+    } catch (const ArgumentError&) {
+      return;  // it would only serve sizes that nobody asked for
+    }
+  }
   void add_met() {
     const CapturedStage& stage = entry_.sizes->stages().front();
     std::vector<std::vector<std::int64_t>> met = stage.plans().met(api::PlanTable::kMost);
@@ -384,12 +393,12 @@ class EntryPlans {
   const FunctionExportOptions& options_;
   const Facts traced_;
   std::vector<std::unique_ptr<EntryExport>> made_;  // own the environments
-  std::vector<std::unique_ptr<OpenExport>> units_;
+  std::vector<std::unique_ptr<ExportUnit>> units_;
 };
 
-ExportedArgument described_argument(const OpenExport& unit, const ExportedTensor& t) {
+ExportedArgument described_argument(const ExportUnit& unit, const ExportedTensor& t) {
   ExportedArgument out{t.name, t.dtype, {}};
-  for (const SymInt n : t.shape) out.shape.push_back(runtime::size_text(unit, n));
+  for (const SymInt n : t.shape) out.shape.push_back(source::cpp::size_text(unit, n));
   return out;
 }
 
@@ -410,8 +419,9 @@ ExportedFunction export_captured(const Captured& captured, const std::string& di
   const std::vector<const CapturedEntry*> entries = captured.entries();
   const std::size_t number = choose_entry(captured, entries, options.entry);
   const EntryPlans plans(*entries[number], number, options);
-  const std::string source = runtime::open_export_source(plans.units());
-  const std::vector<runtime::DumpFile> files{{options.name + ".hpp", runtime::open_export_header(plans.units())},
+  const std::vector<ExportUnit*> units = plans.units();
+  const std::string source = source::cpp::export_source(units);
+  const std::vector<runtime::DumpFile> files{{options.name + ".hpp", source::cpp::export_header(units)},
                                              {options.name + ".cpp", source}};
   runtime::write_files(kOperation, directory, files);
 
@@ -419,19 +429,18 @@ ExportedFunction export_captured(const Captured& captured, const std::string& di
   result.header = (std::filesystem::path(directory) / files[0].name).string();
   result.source = (std::filesystem::path(directory) / files[1].name).string();
   result.entry = number;
-  const OpenExport& first = *plans.units().front();
-  for (const OpenExport::Symbol& s : first.symbols) result.sizes.push_back(s.name);
-  for (const std::unique_ptr<OpenExport>& unit : plans.units()) {
+  const ExportUnit& first = *units.front();
+  for (const ExportUnit::Symbol& s : first.symbols) result.sizes.push_back(s.name);
+  for (const ExportUnit* unit : units) {
     std::vector<std::string>& guards = result.guards.emplace_back();
-    for (const OpenExport::Guard& guard : unit->guards) guards.push_back(guard.text);
+    for (const ExportUnit::Guard& guard : unit->guards) guards.push_back(guard.text);
     result.tile_bytes = std::max(result.tile_bytes, unit->tile_bytes);
     result.kernels += unit->kernels.size();
     result.needs_eigen = result.needs_eigen || unit->needs_eigen;
   }
-  for (const OpenExport::Leaf* leaf : runtime::leaves_of(plans.units())) {
-    if (leaf->kind == OpenExport::Leaf::Kind::number) result.numbers.push_back(leaf->leaf.tensor.name);
-    if (leaf->kind == OpenExport::Leaf::Kind::input)
-      result.inputs.push_back(described_argument(first, leaf->leaf.tensor));
+  for (const ExportLeaf* leaf : source::cpp::leaves_of(units)) {
+    if (leaf->kind == ExportLeaf::Kind::number) result.numbers.push_back(leaf->tensor.name);
+    if (leaf->kind == ExportLeaf::Kind::input) result.inputs.push_back(described_argument(first, leaf->tensor));
   }
   for (const ExportedTensor& t : first.outputs) result.outputs.push_back(described_argument(first, t));
   return result;

@@ -20,7 +20,7 @@ constexpr std::int64_t kMostKept = 1 << 16;
 
 CapturedStage::CapturedStage(const TracedGraph& graph, const SizeSymbols& symbols, std::vector<std::size_t> computes,
                              const std::vector<std::size_t>& known, bool last)
-    : graph_(graph, std::move(computes), known, last), last_(last), open_(graph_, symbols) {
+    : graph_(graph, std::move(computes), known, last), last_(last), symbolic_(graph_, symbols) {
   for (const sym::Expr variable : graph_.sizes().variables()) facts_.push_back(symbols.fact_of(variable));
 }
 
@@ -38,7 +38,7 @@ std::shared_ptr<const CapturedPlan> CapturedStage::plan(std::span<const std::int
 std::shared_ptr<const CapturedPlan> CapturedStage::make(std::span<const std::int64_t> facts,
                                                         std::span<const std::int64_t> values,
                                                         std::span<const NodePtr> done) const {
-  std::shared_ptr<CapturedPlan> plan = from_open_plan(facts, done);
+  std::shared_ptr<CapturedPlan> plan = from_symbolic_plan(facts, done);
   if (plan == nullptr) {
     plan = std::make_shared<CapturedPlan>();
     const StageGraph::Resized resized = graph_.at(graph_.sizes().at(values), done);
@@ -51,15 +51,15 @@ std::shared_ptr<const CapturedPlan> CapturedStage::make(std::span<const std::int
   return plan;
 }
 
-std::shared_ptr<CapturedPlan> CapturedStage::from_open_plan(std::span<const std::int64_t> facts,
-                                                            std::span<const NodePtr> done) const {
-  // Open plans take the values of earlier stages for row-major ones.
+std::shared_ptr<CapturedPlan> CapturedStage::from_symbolic_plan(std::span<const std::int64_t> facts,
+                                                                std::span<const NodePtr> done) const {
+  // Symbolic plans take the values of earlier stages for row-major ones.
   if (graph_.computes().empty() || !graph_.reads_row_major(done)) return nullptr;
-  if (std::shared_ptr<CapturedPlan> plan = open_.plan(facts, kMostKept)) return plan;
+  if (std::shared_ptr<CapturedPlan> plan = symbolic_.plan(facts, kMostKept)) return plan;
   // The first sizes may be the only ones.
-  if (plans_.size() == 0 || !open_.try_one(facts)) return nullptr;
+  if (plans_.size() == 0 || !symbolic_.try_one(facts)) return nullptr;
   // The plan that is made for these sizes serves them too, so that one set of kernels is compiled, not two.
-  std::shared_ptr<CapturedPlan> plan = open_.plan(facts, kMostKept);
+  std::shared_ptr<CapturedPlan> plan = symbolic_.plan(facts, kMostKept);
   if (plan != nullptr) scheduled_.fetch_add(1, std::memory_order_relaxed);
   return plan;
 }

@@ -6,9 +6,9 @@
 #include <span>
 #include <vector>
 
-#include "api/captured/open_plans.hpp"
 #include "api/captured/plan_table.hpp"
 #include "api/captured/stage_graph.hpp"
+#include "api/captured/symbolic_plans.hpp"
 
 namespace oriel::api {
 
@@ -28,21 +28,21 @@ class CapturedStage {
   const PlanTable& plans() const noexcept { return plans_; }
   /// The facts that sets of sizes consist of.
   const std::vector<std::size_t>& facts() const noexcept { return facts_; }
-  /// How many of the plans were scheduled for their sizes. The others follow from an open plan.
+  /// How many of the plans were scheduled for their sizes. The others follow from a symbolic plan.
   std::size_t scheduled() const noexcept { return scheduled_.load(std::memory_order_relaxed); }
 
  private:
   std::shared_ptr<const CapturedPlan> make(std::span<const std::int64_t> facts, std::span<const std::int64_t> values,
                                            std::span<const graph::NodePtr> done) const;
-  std::shared_ptr<CapturedPlan> from_open_plan(std::span<const std::int64_t> facts,
-                                               std::span<const graph::NodePtr> done) const;
+  std::shared_ptr<CapturedPlan> from_symbolic_plan(std::span<const std::int64_t> facts,
+                                                   std::span<const graph::NodePtr> done) const;
   void add_paths(std::span<const std::int64_t> values, CapturedPlan& plan) const;
 
   StageGraph graph_;
   bool last_;
   std::vector<std::size_t> facts_;  // of the variables of the graph's sizes
   mutable PlanTable plans_;
-  mutable OpenPlans open_;
+  mutable SymbolicPlans symbolic_;
   mutable std::atomic<std::size_t> scheduled_{0};
 };
 

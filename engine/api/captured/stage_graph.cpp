@@ -135,12 +135,12 @@ StageGraph::Resized StageGraph::at(const graph::Sizes::At& sizes, std::span<cons
   return out;
 }
 
-StageGraph::Open StageGraph::open(const PlanSymbols& symbols) const {
+StageGraph::Symbolic StageGraph::over(const PlanSymbols& symbols) const {
   const graph::Sizes::At sizes = sizes_.in(symbols.env(), symbols.of());
   return {at(sizes, {}), sizes};
 }
 
-NodePtr StageGraph::leaf(const CapturedValue& value, const PlanSymbols& symbols, Open& graph) const {
+NodePtr StageGraph::leaf(const CapturedValue& value, const PlanSymbols& symbols, Symbolic& graph) const {
   for (std::size_t k = 0; k < leaves_.size(); ++k) {
     if (leaves_[k].from.kind != value.kind || leaves_[k].from.index != value.index) continue;
     if (graph.leaves[k]) return graph.leaves[k];
@@ -160,7 +160,7 @@ CapturedValue StageGraph::leaf_of(const mem::BufferPtr& buffer, const Resized& r
   throw InternalError("function", "a leaf of a captured function is no input of it");
 }
 
-// Open plans take the values of earlier stages for row-major ones.
+// Symbolic plans take the values of earlier stages for row-major ones.
 bool StageGraph::reads_row_major(std::span<const NodePtr> done) const {
   return std::ranges::all_of(order_, [&](const TracedNode& step) {
     if (step.leaf < 0) return true;

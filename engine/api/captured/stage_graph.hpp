@@ -4,8 +4,8 @@
 #include <span>
 #include <vector>
 
-#include "api/captured/open.hpp"
 #include "api/captured/plan.hpp"
+#include "api/captured/symbolic_plan.hpp"
 #include "graph/sizes.hpp"
 
 namespace oriel::api {
@@ -60,15 +60,15 @@ class StageGraph {
   /// Are the values that it reads of earlier stages row-major?
   bool reads_row_major(std::span<const graph::NodePtr> done) const;
 
-  /// Over the symbols of another environment, for an open plan or an export.
-  struct Open : Resized {
+  /// Over the symbols of another environment, for a symbolic plan or an export.
+  struct Symbolic : Resized {
     graph::Sizes::At at;
   };
-  Open open(const PlanSymbols& symbols) const;
+  Symbolic over(const PlanSymbols& symbols) const;
   /// Which leaf has this memory.
   CapturedValue leaf_of(const mem::BufferPtr& buffer, const Resized& resized) const;
   /// The leaf that stands for an input or a number.
-  graph::NodePtr leaf(const CapturedValue& value, const PlanSymbols& symbols, Open& graph) const;
+  graph::NodePtr leaf(const CapturedValue& value, const PlanSymbols& symbols, Symbolic& graph) const;
 
  private:
   /// A leaf of the graph: where its memory comes from in a call.

@@ -114,7 +114,7 @@ std::shared_ptr<const Kernel> EigenBackend::compile(const codegen::LoopProgram& 
 /// into blocks by their sizes.
 class EigenBackend::Family final : public KernelFamily {
  public:
-  Family(const EigenBackend& backend, const codegen::OpenKernel& kernel, std::span<const sym::Expr> variables)
+  Family(const EigenBackend& backend, const codegen::LoopProgram& kernel, std::span<const sym::Expr> variables)
       : backend_(backend), units_(kernel, variables) {}
 
   std::shared_ptr<const Kernel> compile(const codegen::LoweredKernel& closed,
@@ -129,10 +129,10 @@ class EigenBackend::Family final : public KernelFamily {
 
  private:
   const EigenBackend& backend_;
-  const OpenUnits units_;
+  const SymbolicUnits units_;
 };
 
-std::unique_ptr<const KernelFamily> EigenBackend::family(const codegen::OpenKernel& kernel,
+std::unique_ptr<const KernelFamily> EigenBackend::family(const codegen::LoopProgram& kernel,
                                                          std::span<const sym::Expr> variables) {
   return std::make_unique<const Family>(*this, kernel, variables);
 }

@@ -45,7 +45,7 @@ class EigenBackend final : public Backend {
   const Capabilities& capabilities() const override { return capabilities_; }
   std::shared_ptr<mem::Allocator> allocator() override { return allocator_; }
   std::shared_ptr<const Kernel> compile(const codegen::LoopProgram& program) override;
-  std::unique_ptr<const KernelFamily> family(const codegen::OpenKernel& kernel,
+  std::unique_ptr<const KernelFamily> family(const codegen::LoopProgram& kernel,
                                              std::span<const sym::Expr> variables) override;
   void prepare(std::span<const std::shared_ptr<const Kernel>> kernels) override;
   void launch(const Kernel& kernel, std::span<void* const> arguments,

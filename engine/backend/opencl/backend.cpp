@@ -185,7 +185,7 @@ void OpenClBackend::time_shapes(const codegen::LoopProgram& program, int shapes)
       arguments.push_back(arguments[static_cast<std::size_t>(a.shares)]);
       continue;
     }
-    const std::vector<char> zeros(static_cast<std::size_t>(a.elements) * itemsize(a.dtype), 0);
+    const std::vector<char> zeros(static_cast<std::size_t>(a.elements.value()) * itemsize(a.dtype), 0);
     buffers.push_back(std::make_shared<mem::Buffer>(memory_, zeros.size()));
     arguments.push_back(buffers.back()->data());
     memory_->write(arguments.back(), zeros.data(), zeros.size());

@@ -33,6 +33,34 @@ std::int64_t pitch_of(std::int64_t elements, std::int64_t element_bytes) {
   return pitch * element_bytes % 256 == 0 ? pitch + kApart : pitch;
 }
 
+/// Sets what is kept. `rest`: do the last columns fill no register?
+void set_sizes(ContractionBlocks& b, std::int64_t bytes, bool rest, bool segments, bool carries) {
+  if (b.left == Lies::ByRows) {
+    b.left_pitch = pitch_of(b.chunk, bytes);
+    b.left_size = kStrip * b.left_pitch;
+  } else if (b.left == Lies::ByDepths) {
+    b.left_pitch = b.chunk * kStrip + 64 / bytes;
+    b.left_size = b.rows / kStrip * b.left_pitch;
+    if (!b.left_in_memory) b.line_size = b.rows;
+  }
+  if (b.right != Lies::InMemory) {
+    b.right_pitch = pitch_of(b.columns, bytes);
+    b.right_size = b.chunk * b.right_pitch;
+  } else if (rest) {
+    b.right_size = b.chunk * (64 / bytes);
+  }
+  if (b.right == Lies::Turned && !b.right_in_memory) {
+    b.turned_pitch = pitch_of(b.chunk, bytes);
+    b.turned_size = 64 / bytes * b.turned_pitch;
+  }
+  b.sums_size = (b.strips ? kStrip : b.rows) * b.columns;
+  if (carries) b.carry_size = b.rows * b.columns;
+  if (segments) b.total_size = b.rows * b.columns;
+  for (std::int64_t* size :
+       {&b.left_size, &b.line_size, &b.right_size, &b.turned_size, &b.sums_size, &b.carry_size, &b.total_size})
+    *size = round_up(*size, 64 / bytes);
+}
+
 }  // namespace
 
 ContractionBlocks choose_blocks(const codegen::ProductForm& plan, Keep keep, int longest_tile) {
@@ -73,30 +101,21 @@ ContractionBlocks choose_blocks(const codegen::ProductForm& plan, Keep keep, int
   while (!small && blocks() < kEnoughBlocks && b.rows > least) b.rows = round_up(b.rows / 2, kStrip);
   b.strips = c.depth <= b.chunk;
 
-  if (b.left == Lies::ByRows) {
-    b.left_pitch = pitch_of(b.chunk, bytes);
-    b.left_size = kStrip * b.left_pitch;
-  } else if (b.left == Lies::ByDepths) {
-    b.left_pitch = b.chunk * kStrip + 64 / bytes;
-    b.left_size = b.rows / kStrip * b.left_pitch;
-    if (!b.left_in_memory) b.line_size = b.rows;
-  }
-  if (b.right != Lies::InMemory) {
-    b.right_pitch = pitch_of(b.columns, bytes);
-    b.right_size = b.chunk * b.right_pitch;
-  } else if (c.columns % (64 / bytes) != 0) {
-    b.right_size = b.chunk * (64 / bytes);
-  }
-  if (b.right == Lies::Turned && !b.right_in_memory) {
-    b.turned_pitch = pitch_of(b.chunk, bytes);
-    b.turned_size = 64 / bytes * b.turned_pitch;
-  }
-  b.sums_size = (b.strips ? kStrip : b.rows) * b.columns;
-  if (b.chunk < plan.depth_block) b.carry_size = b.rows * b.columns;
-  if (plan.segment < c.depth) b.total_size = b.rows * b.columns;
-  for (std::int64_t* size :
-       {&b.left_size, &b.line_size, &b.right_size, &b.turned_size, &b.sums_size, &b.carry_size, &b.total_size})
-    *size = round_up(*size, 64 / bytes);
+  set_sizes(b, bytes, c.columns % (64 / bytes) != 0, plan.segment < c.depth, b.chunk < plan.depth_block);
+  return b;
+}
+
+ContractionBlocks symbolic_blocks(const codegen::ProductForm& plan, Keep keep, int longest_tile) {
+  const auto bytes = static_cast<std::int64_t>(itemsize(plan.shape.dtype));
+  const bool small = longest_tile < 256;
+  ContractionBlocks b;
+  b.panel = (is_floating(plan.shape.dtype) ? 192 : 128) / bytes;
+  b.chunk = small ? longest_tile : codegen::kMostDepthBlock;
+  b.columns = (small ? 1 : keep == Keep::Heap ? kPanels : kStackPanels) * b.panel;
+  b.rows = small ? std::max<std::int64_t>(longest_tile / 2, kStrip) : kStackRowBytes / bytes;
+  b.left = plan.left.turned ? Lies::ByRows : Lies::ByDepths;
+  b.right = plan.right.turned ? Lies::Turned : Lies::ByDepths;
+  set_sizes(b, bytes, true, true, small);
   return b;
 }
 

@@ -50,5 +50,7 @@ struct ContractionBlocks {
 
 /// `keep`: on the stack and in a caller's frame blocks are smaller; shorter tiles make them smaller still.
 ContractionBlocks choose_blocks(const codegen::ProductForm& plan, Keep keep, int longest_tile);
+/// Blocks that do for all sizes. Both factors are packed. `plan`: at some sizes, of which the speed alone depends.
+ContractionBlocks symbolic_blocks(const codegen::ProductForm& plan, Keep keep, int longest_tile);
 
 }  // namespace oriel::source::cpp

@@ -10,25 +10,23 @@ using codegen::LoopProgram;
 
 namespace {
 
-/// Joins neighbouring loops that are one loop in all operands, so that runs are as long as memory allows.
-void merge_loops(LoopProgram& program) {
-  for (std::size_t d = program.outer.size(); d-- > 1;) {
-    std::vector<Access> joined;
-    for (const Access& access : program.accesses) {
-      std::optional<Access> one = access.with_joined(d);
-      if (!one) break;
-      joined.push_back(std::move(*one));
-    }
-    if (joined.size() < program.accesses.size()) continue;
-    program.accesses = std::move(joined);
-    program.outer[d - 1] = program.outer[d - 1] * program.outer[d];
-    program.outer.erase(program.outer.begin() + static_cast<std::ptrdiff_t>(d));
+/// Joins loops d - 1 and d if they are one loop in all operands.
+bool merge_loop(LoopProgram& program, std::size_t d) {
+  std::vector<Access> joined;
+  for (const Access& access : program.accesses) {
+    std::optional<Access> one = access.with_joined(d);
+    if (!one) return false;
+    joined.push_back(std::move(*one));
   }
+  program.accesses = std::move(joined);
+  program.outer[d - 1] = program.outer[d - 1] * program.outer[d];
+  program.outer.erase(program.outer.begin() + static_cast<std::ptrdiff_t>(d));
+  return true;
 }
 
 /// Sets the strides of loops [begin, end) to those of row-major order, with neighbours `step` apart.
-void count_strides(const Ints& extents, std::size_t begin, std::size_t end, std::int64_t step, Ints& strides) {
-  for (std::size_t d = end; d-- > begin; step *= extents[d].value()) strides[d] = step;
+void count_strides(const Ints& extents, std::size_t begin, std::size_t end, SymInt step, Ints& strides) {
+  for (std::size_t d = end; d-- > begin; step *= extents[d]) strides[d] = step;
 }
 
 int add_memory(LoopProgram& program, const Contraction& c, const char* name, std::int64_t elements, const Ints& strides,
@@ -45,6 +43,12 @@ int add_memory(LoopProgram& program, const Contraction& c, const char* name, std
 }
 
 }  // namespace
+
+// Runs are as long as memory allows.
+void merge_loops(LoopProgram& program, LoopProgram* symbolic) {
+  for (std::size_t d = program.outer.size(); d-- > 1;)
+    if (symbolic == nullptr || merge_loop(*symbolic, d)) merge_loop(program, d);
+}
 
 PackedProgram packing_program(const LoopProgram& program, const Contraction& c, bool left, bool by_rows,
                               std::int64_t pitch) {
@@ -78,7 +82,6 @@ PackedProgram packing_program(const LoopProgram& program, const Contraction& c, 
   store.a = left ? c.left : c.right;
   store.aux = static_cast<std::int32_t>(out.accesses.size()) - 1;
   out.stages[0].outer.push_back(store);
-  merge_loops(out);
   return {std::move(out), argument};
 }
 
@@ -98,7 +101,6 @@ PackedProgram results_program(const LoopProgram& program, const Contraction& c, 
   load.result = c.result;
   load.aux = static_cast<std::int32_t>(out.accesses.size()) - 1;
   out.stages[0].outer.insert(out.stages[0].outer.begin(), load);
-  merge_loops(out);
   return {std::move(out), argument};
 }
 

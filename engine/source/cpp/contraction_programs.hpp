@@ -19,6 +19,10 @@ struct PackedProgram {
 PackedProgram packing_program(const codegen::LoopProgram& program, const codegen::Contraction& contraction, bool left,
                               bool by_rows, std::int64_t pitch);
 
+/// Joins neighbouring loops that are one loop in all operands. `symbolic`: the same program with symbolic sizes, for
+/// which it must hold too and which is joined as well; or null.
+void merge_loops(codegen::LoopProgram& program, codegen::LoopProgram* symbolic);
+
 /// What is done to the results, which are read `pitch` apart from row to row; points are numbered by batch, row and
 /// column.
 PackedProgram results_program(const codegen::LoopProgram& program, const codegen::Contraction& contraction,

@@ -11,6 +11,8 @@
 #include "source/cpp/contraction_blocks.hpp"
 #include "source/cpp/contraction_programs.hpp"
 #include "source/cpp/heading.hpp"
+#include "source/cpp/kernel_sizes.hpp"
+#include "source/cpp/product_order.hpp"
 #include "source/cpp/snippets.hpp"
 #include "source/cpp/spelling.hpp"
 #include "source/cpp/unit.hpp"
@@ -28,36 +30,43 @@ using codegen::round_up;
 class ContractionSource {
  public:
   ContractionSource(const LoopProgram& program, const ProductForm& plan, Keep keep, int longest_tile,
-                    SharedHelpers* shared)
+                    SharedHelpers* shared, const SymbolicSizes* symbolic = nullptr, const PlainLoops* loops = nullptr)
       : program_(program),
         plan_(plan),
         shape_(plan.shape),
         keep_(keep),
         longest_tile_(longest_tile),
         shared_(shared),
+        symbolic_(symbolic),
+        loops_(loops),
         name_(identifier(program.name)),
-        blocks_(choose_blocks(plan, keep, longest_tile)) {
+        blocks_(symbolic != nullptr ? symbolic_blocks(plan, keep, longest_tile)
+                                    : choose_blocks(plan, keep, longest_tile)) {
     const std::int64_t bytes = blocks_.size() * static_cast<std::int64_t>(itemsize(shape_.dtype));
-    bytes_ = frames_at_ = round_up(bytes, 64);
+    frames_at_ = round_up(bytes, 64);
+    bytes_ = std::max(frames_at_, loops != nullptr ? loops->bytes : 0);
   }
 
   LoopsSource run() {
     if (blocks_.left != Lies::InMemory && !blocks_.left_in_memory) add_packing(true);
     if (blocks_.right != Lies::InMemory && !blocks_.right_in_memory) add_packing(false);
-    add_part("results", results_program(program_, shape_, blocks_.columns));
+    const auto results = [&](const LoopProgram& from) { return results_program(from, shape_, blocks_.columns); };
+    add_part("results", results);
     std::vector<std::string> buffers;
     for (const codegen::Argument& a : program_.arguments) buffers.push_back(a.name);
     const std::string open = fmt::format("namespace kernel_{} {{\n", name_);
     const std::string close = fmt::format("}}  // namespace kernel_{}\n", name_);
-    std::string text = heading(program_, buffers) + includes() + open;
+    std::string text = (symbolic_ != nullptr ? "// Kernel " + program_.name + ", in blocks of products\n"
+                                             : heading(program_, buffers)) +
+                       includes() + open;
     text += '\n';
     text += scalar_type();
     text += "namespace {\n\n";
-    text += constants() + registers_snippet(shape_.dtype) + memory_text();
+    text += constants() + registers_snippet(shape_.dtype, symbolic_ != nullptr) + memory_text();
     text += declarations() + multiply_text() + "\n}  // namespace\n" + entry() + "\n" + close;
     // The functions that the loops above call come after them: sums in registers, then the loop programs that pack
     // factors and take results, and the functions that call these programs.
-    text += "\n" + open + "namespace {\n" + product_snippet(shape_.dtype);
+    text += "\n" + open + "namespace {\n" + product_snippet(shape_.dtype, symbolic_ != nullptr);
     if (blocks_.right == Lies::Turned) text += turn_snippet();
     text += finish_text() + "\n}  // namespace\n" + close + "\n" + parts_;
     text += open + "namespace {\n" + calls_ + "\n}  // namespace\n" + close;
@@ -66,18 +75,30 @@ class ContractionSource {
 
  private:
   /// Adds a loop program as a function of this source, and a function that calls it for points [first, last). Both
-  /// share the memory at `data` with this kernel; its first element counts as number `number`.
-  void add_part(const std::string& call, const PackedProgram& part) {
+  /// share the memory at `data` with this kernel; its first element counts as number `number`. `make` makes the loop
+  /// program of the kernel.
+  template <class Make>
+  void add_part(const std::string& call, const Make& make) {
     const Keep keep = keep_ == Keep::Frame ? Keep::Frame : Keep::Stack;
-    LoopsSource source = render_loops(part.program, {keep, longest_tile_, part.argument, shared_});
+    PackedProgram part = make(program_);
+    LoopProgram symbolic;
+    if (symbolic_ != nullptr) symbolic = make(*symbolic_->program).program;
+    merge_loops(part.program, symbolic_ != nullptr ? &symbolic : nullptr);
+    LoopsForm form{keep, longest_tile_, part.argument, shared_};
+    SymbolicSizes sizes{};
+    if (symbolic_ != nullptr) {
+      sizes = {&symbolic, symbolic_->table, symbolic_->numbers};
+      form.symbolic = &sizes;
+    }
+    LoopsSource source = render_loops(part.program, form);
     parts_ += source.source + "\n";
     eigen_ = eigen_ || source.eigen;
     const std::string name = identifier(part.program.name);
     std::string arguments;
     for (int a = 0; a < part.argument; ++a) arguments += fmt::format("w.arguments[{}], ", a);
-    std::string frame;
+    std::string frame = symbolic_ != nullptr ? ", w.sizes" : "";
     if (keep == Keep::Frame) {
-      frame = fmt::format(", w.work + {}", frames_at_);
+      frame += fmt::format(", w.work + {}", frames_at_);
       bytes_ = std::max(bytes_, frames_at_ + round_up(source.bytes, 64));
     }
     const std::string memory =
@@ -101,7 +122,7 @@ class ContractionSource {
                                : lies == Lies::Turned ? blocks_.turned_pitch
                                                       : blocks_.right_pitch;
     const std::string call = left ? "make_left" : "make_right";
-    add_part(call, packing_program(program_, shape_, left, by_rows, pitch));
+    add_part(call, [&](const LoopProgram& from) { return packing_program(from, shape_, left, by_rows, pitch); });
     packing_declarations_ += fmt::format(
         "/// Elements [first, last) of a factor, to where element `number` would be at `data`.\n"
         "inline void {}(const Work& w, Element* data, Int number, Int first, Int last);\n",
@@ -134,19 +155,25 @@ class ContractionSource {
       text +=
           fmt::format("[[maybe_unused]] constexpr Int {} = {};{}{}\n", name, value, *comment ? "  // " : "", comment);
     };
-    add("kRows", shape_.rows, "");
-    add("kColumns", shape_.columns, "");
-    add("kDepth", shape_.depth, "points that are summed");
-    add("kBatches", shape_.batches, "");
-    add("kSegment", plan_.segment,
-        "depth of a segment; each segment is summed by itself, and the sums are added in order");
-    add("kDepthBlock", plan_.depth_block, "of these, depths that are summed in registers, and added in order");
-    add("kChunk", blocks_.chunk, "of these, depths whose elements are packed at a time");
+    if (symbolic_ != nullptr) {
+      Snippets order;
+      order.need("ProductOrder");
+      text += order.text();
+    } else {
+      add("kRows", shape_.rows, "");
+      add("kColumns", shape_.columns, "");
+      add("kDepth", shape_.depth, "points that are summed");
+      add("kBatches", shape_.batches, "");
+      add("kSegment", plan_.segment,
+          "depth of a segment; each segment is summed by itself, and the sums are added in order");
+      add("kDepthBlock", plan_.depth_block, "of these, depths that are summed in registers, and added in order");
+      add("kDown", quotient_up(shape_.rows, blocks_.rows), "blocks");
+      add("kAcross", quotient_up(shape_.columns, blocks_.columns), "");
+      add("kPoints", points(), "");
+    }
+    add("kChunk", blocks_.chunk, "depths of a block whose elements are packed at a time");
     add("kRowBlock", blocks_.rows, "of a block of results");
     add("kColumnBlock", blocks_.columns, "");
-    add("kDown", quotient_up(shape_.rows, blocks_.rows), "blocks");
-    add("kAcross", quotient_up(shape_.columns, blocks_.columns), "");
-    add("kPoints", points(), "");
     text += fmt::format("constexpr bool kRightLies = {};  // is read where it lies\n", right != nullptr);
     add("kPitch", blocks_.columns, "from one row of sums to the next");
     add("kStrip", kStrip, "rows that are packed beside each other");
@@ -176,13 +203,24 @@ struct Work {
   Element* carry;
   Element* total;
   Int held;  // the block of columns that is packed, if all depths fit
-};
 )";
+    if (symbolic_ != nullptr)
+      text += "  const Int* sizes;\n  Int rows, columns, depth, batches;\n  ProductOrder order;\n";
+    text += "};\n";
     if (blocks_.left == Lies::InMemory || blocks_.left_in_memory)
       text += position("left_in_memory", *plan_.left.memory);
     if (blocks_.right == Lies::InMemory || blocks_.right_in_memory)
       text += position("right_in_memory", *plan_.right.memory);
     return text;
+  }
+
+  /// The constants of a function that follow from symbolic sizes.
+  std::string take_sizes() const {
+    if (symbolic_ == nullptr) return {};
+    return R"(  [[maybe_unused]] const Int kRows = w.rows, kColumns = w.columns, kDepth = w.depth, kBatches = w.batches;
+  [[maybe_unused]] const Int kSegment = w.order.segment, kDepthBlock = w.order.block, kPoints = kBatches * kRows * kColumns;
+  [[maybe_unused]] const Int kDown = (kRows + kRowBlock - 1) / kRowBlock, kAcross = (kColumns + kColumnBlock - 1) / kColumnBlock;
+)";
   }
 
   static std::string position(const char* name, const Matrices& m) {
@@ -214,9 +252,12 @@ struct Work {
 )";
     std::string text = "        const Element* const b = w.right;\n";
     const bool whole = blocks_.strips;
-    text += whole ? "        if (w.held != batch * kAcross + column / kColumnBlock) {\n"
-                    "          w.held = batch * kAcross + column / kColumnBlock;\n"
-                  : "        {\n";
+    text += symbolic_ != nullptr
+                ? "        if (kDepth > kChunk || w.held != batch * kAcross + column / kColumnBlock) {\n"
+                  "          w.held = batch * kAcross + column / kColumnBlock;\n"
+            : whole ? "        if (w.held != batch * kAcross + column / kColumnBlock) {\n"
+                      "          w.held = batch * kAcross + column / kColumnBlock;\n"
+                    : "        {\n";
     if (blocks_.right == Lies::ByDepths) {
       text += R"(          if (columns == kColumns && kBatches == 1 && kRightStep == kColumns) {
             make_right(w, w.right, p * kRightStep, p * kColumns, (p + depth) * kColumns);
@@ -289,12 +330,13 @@ inline void finish(const Work& w, Element* sums, Int batch, Int row, Int rows, I
     return text + packing_declarations_;
   }
 
-  static std::string finish_text() {
+  std::string finish_text() const {
     return R"(
 inline void results(const Work& w, Element* data, Int number, Int first, Int last);
 
 inline void finish(const Work& w, Element* sums, Int batch, Int row, Int rows, Int column, Int columns) {
-  if (columns == kColumns && kPitch == kColumns) {
+)" + take_sizes() +
+           R"(  if (columns == kColumns && kPitch == kColumns) {
     const Int first = (batch * kRows + row) * kColumns;
     return results(w, sums, row * kPitch, first, first + rows * kColumns);
   }
@@ -307,11 +349,12 @@ inline void finish(const Work& w, Element* sums, Int batch, Int row, Int rows, I
   }
 
   std::string multiply_text() const {
-    const bool segments = plan_.segment < shape_.depth;
+    const bool segments = plan_.segment < shape_.depth && symbolic_ == nullptr;
     std::string text = R"(
 /// Computes a block of results.
 void multiply(Work& w, Int batch, Int row, Int rows, Int column, Int columns) {
-  for (Int segment = 0; segment < kDepth; segment += kSegment) {
+)" + take_sizes() +
+                       R"(  for (Int segment = 0; segment < kDepth; segment += kSegment) {
     const Int segment_end = least(segment + kSegment, kDepth);
     for (Int block = segment; block < segment_end; block += kDepthBlock) {
       const Int block_end = least(block + kDepthBlock, segment_end);
@@ -335,10 +378,14 @@ void multiply(Work& w, Int batch, Int row, Int rows, Int column, Int columns) {
           "          sum_rows(a, b, w.right, depth, nullptr, block > segment ? sums : nullptr, sums, some, columns);\n";
     }
     text += segments ? "          static_cast<void>(last);\n"
-                     : "          if (last && block_end == kDepth) finish(w, sums, batch, row + i, some, column, "
-                       "columns);\n";
+            : symbolic_ != nullptr
+                ? "          if (last && block_end == kDepth && kSegment >= kDepth)\n"
+                  "            finish(w, sums, batch, row + i, some, column, columns);\n"
+                : "          if (last && block_end == kDepth) finish(w, sums, batch, row + i, some, column, "
+                  "columns);\n";
     text += "        }\n      }\n    }\n";
-    if (segments) {
+    if (symbolic_ != nullptr) text += "    if (kSegment >= kDepth) continue;\n";
+    if (segments || symbolic_ != nullptr) {
       text +=
           R"(    for (Int k = 0; k < rows * kPitch; ++k) w.total[k] = segment > 0 ? w.total[k] + w.sums[k] : w.sums[k];
     if (segment_end == kDepth) finish(w, w.total, batch, row, rows, column, columns);
@@ -348,8 +395,9 @@ void multiply(Work& w, Int batch, Int row, Int rows, Int column, Int columns) {
   }
 
   std::string entry() {
-    std::string text =
-        "\n" + entry_head(keep_ == Keep::Heap ? kLoadedLinkage : kEmbeddedLinkage, name_, false, keep_ == Keep::Frame);
+    std::string text = "\n" + entry_head(keep_ == Keep::Heap ? kLoadedLinkage : kEmbeddedLinkage, name_,
+                                         symbolic_ != nullptr, keep_ == Keep::Frame);
+    if (symbolic_ != nullptr) text += choose_order();
     if (keep_ == Keep::Heap) {
       text += fmt::format(
           "  auto* const work = static_cast<unsigned char*>(::operator new({}, std::align_val_t(64)));\n", frames_at_);
@@ -359,6 +407,8 @@ void multiply(Work& w, Int batch, Int row, Int rows, Int column, Int columns) {
       text += "  auto* const work = static_cast<unsigned char*>(frame);\n";
     }
     text += "  Work w{};\n  w.arguments = arguments;\n  w.parameters = parameters;\n  w.work = work;\n  w.held = -1;\n";
+    if (symbolic_ != nullptr) text += sizes_set_;
+    text += take_sizes();
     std::int64_t at = 0;
     const auto place = [&](const char* member, std::int64_t size) {
       if (size > 0) text += fmt::format("  w.{} = reinterpret_cast<Element*>(work + {});\n", member, at);
@@ -374,18 +424,20 @@ void multiply(Work& w, Int batch, Int row, Int rows, Int column, Int columns) {
     if (blocks_.right == Lies::InMemory) {
       text += "  if constexpr (kTail > 0) std::memset(w.right, 0, kChunk * sizeof(Packet));\n";
     } else {
-      text += R"(  // Behind the last column a register reads on.
-  if constexpr (kColumns % kLanes != 0) {
-    constexpr Int kLast = kColumns % kColumnBlock;
+      text += "  // Behind the last column a register reads on.\n";
+      text += symbolic_ != nullptr ? "  if (kColumns % kLanes != 0) {\n    const Int kLast"
+                                   : "  if constexpr (kColumns % kLanes != 0) {\n    constexpr Int kLast";
+      text += R"( = kColumns % kColumnBlock;
     for (Int d = 0; d < kChunk; ++d) {
       for (Int l = kLast; l % kLanes != 0; ++l) w.right[d * kRightStep + l] = 0;
     }
   }
 )";
     }
-    text += R"(  constexpr Int kBlocks = kBatches * kAcross * kDown;
-  constexpr Int kEach = kPoints / kBlocks;
-  const Int end = least((last + kEach - 1) / kEach, kBlocks);
+    const char* const constant = symbolic_ != nullptr ? "const" : "constexpr";
+    text += fmt::format("  {0} Int kBlocks = kBatches * kAcross * kDown;\n  {0} Int kEach = kPoints / kBlocks;\n",
+                        constant);
+    text += R"(  const Int end = least((last + kEach - 1) / kEach, kBlocks);
   for (Int block = (first + kEach - 1) / kEach; block < end; ++block) {
     const Int row = block % kDown * kRowBlock;
     const Int column = block / kDown % kAcross * kColumnBlock;
@@ -397,12 +449,38 @@ void multiply(Work& w, Int batch, Int row, Int rows, Int column, Int columns) {
     return text + "}\n";
   }
 
+  /// Statements that choose the order of the sum, and leave where it is that of all other sums.
+  std::string choose_order() {
+    const auto size = [&](SymInt n) {
+      return n.is_symbolic() ? fmt::format("sizes[{}]", symbolic_->table->place(n)) : to_string(n);
+    };
+    const Ints& outer = symbolic_->program->outer;
+    const auto points = [&](const std::vector<std::size_t>& loops) {
+      SymInt n = 1;
+      for (const std::size_t d : loops) n *= outer[d];
+      return size(n);
+    };
+    const SymInt depth = numel(symbolic_->program->stages[shape_.stage].inner);
+    sizes_set_ = fmt::format(
+        "  w.sizes = sizes;\n  w.order = order;\n  w.rows = {};\n  w.columns = {};\n  w.depth = {};\n  w.batches = "
+        "{};\n",
+        points(shape_.row_loops), points(shape_.column_loops), size(depth), points(shape_.batch_loops));
+    return fmt::format(
+        "  const ProductOrder order = {};\n  if (order.block == 0) return kernel_{}::{}(arguments, "
+        "reinterpret_cast<const kernel_{}::Scalar*>(parameters), first, last, sizes{});\n",
+        product_order(shape_, *symbolic_->program, program_, size), loops_->name, loops_->name, loops_->name,
+        keep_ == Keep::Frame ? ", frame" : "");
+  }
+
   const LoopProgram& program_;
   const ProductForm& plan_;
   const codegen::Contraction& shape_;
   const Keep keep_;
   const int longest_tile_;
   SharedHelpers* const shared_;
+  const SymbolicSizes* const symbolic_;  // null if all sizes are numbers
+  const PlainLoops* const loops_;
+  std::string sizes_set_;  // statements that set the sizes of the work
   const std::string name_;
   const ContractionBlocks blocks_;
   std::int64_t frames_at_ = 0;  // bytes before the parts' frame
@@ -430,6 +508,11 @@ std::optional<ProductForm> rendered_contraction(const LoopProgram& program) {
 LoopsSource render_contraction(const LoopProgram& program, const ProductForm& plan, Keep keep, int longest_tile,
                                SharedHelpers* shared) {
   return ContractionSource(program, plan, keep, longest_tile, shared).run();
+}
+
+LoopsSource render_contraction(const LoopProgram& program, const ProductForm& plan, Keep keep, int longest_tile,
+                               const SymbolicSizes& symbolic, const PlainLoops& loops) {
+  return ContractionSource(program, plan, keep, longest_tile, nullptr, &symbolic, &loops).run();
 }
 
 std::int64_t rendered_blocks(const ProductForm& plan) {

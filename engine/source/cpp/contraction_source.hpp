@@ -19,6 +19,16 @@ std::optional<codegen::ProductForm> rendered_contraction(const codegen::LoopProg
 LoopsSource render_contraction(const codegen::LoopProgram& program, const codegen::ProductForm& plan, Keep keep,
                                int longest_tile, SharedHelpers* shared = nullptr);
 
+/// The same of symbolic sizes: `plan` is codegen::symbolic_form. The function also has the parameter `const
+/// std::int64_t* sizes` (render.hpp). Where no blocks of products are added at these sizes, it calls the function of
+/// `loops`, the same kernel's loops as they stand, with the same parameters.
+struct PlainLoops {
+  std::string name;    // of the kernel
+  std::int64_t bytes;  // of its frame
+};
+LoopsSource render_contraction(const codegen::LoopProgram& program, const codegen::ProductForm& plan, Keep keep,
+                               int longest_tile, const SymbolicSizes& symbolic, const PlainLoops& loops);
+
 /// How many blocks of results render_contraction's source has at the longest tile: block b is computed by the range
 /// that holds point b * (points / blocks).
 std::int64_t rendered_blocks(const codegen::ProductForm& plan);

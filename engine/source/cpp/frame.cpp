@@ -65,12 +65,6 @@ Type column_reduction_type(const std::string& functor, DType dtype, std::int64_t
           (kReductionLanes + levels) * rounded(tile * bytes_of(dtype), kAlignment) + kAlignment, kAlignment};
 }
 
-Type column_products_type(const std::string& functor, DType dtype, std::int64_t tile, int levels) {
-  // Four more tiles, and counts.
-  return {fmt::format("ColumnProducts<{}, {}, kTile, {}>", functor, value_type(dtype), levels),
-          (kReductionLanes + levels + 4) * rounded(tile * bytes_of(dtype), kAlignment) + 3 * kAlignment, kAlignment};
-}
-
 void FrameMembers::add(const Type& type, const std::string& name) {
   if (!names_.insert(name).second) return;
   text_ += fmt::format("  {} {};\n", type.text, name);

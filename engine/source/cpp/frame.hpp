@@ -31,7 +31,7 @@ inline bool fills_lanes(const codegen::Stage& stage) {
 inline constexpr std::int64_t kReductionBlock = 1024;
 /// Does a column of the stage end in the block in which it begins?
 bool one_block(const codegen::Stage& stage);
-/// Tiles of columns whose number is open: few lengths, since each is another source. One if nothing is reduced.
+/// Tiles of columns whose number is symbolic: few lengths, since each is another source. One if nothing is reduced.
 int columns_tile(const codegen::LoopProgram& program);
 
 /// The tile length that wastes least on loops of these extents: whole blocks of the reduction order, a few elements'
@@ -56,9 +56,6 @@ Type values_type(const std::string& text, DType dtype, std::int64_t n);
 Type row_reduction_type(const std::string& functor, DType dtype);
 /// In tiles of `tile` elements; `levels` blocks wait.
 Type column_reduction_type(const std::string& functor, DType dtype, std::int64_t tile, int levels);
-/// The same for sums of products.
-Type column_products_type(const std::string& functor, DType dtype, std::int64_t tile, int levels);
-
 /// The members of the struct that a large kernel's functions share.
 class FrameMembers {
  public:

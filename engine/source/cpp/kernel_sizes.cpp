@@ -9,18 +9,28 @@ namespace oriel::source::cpp {
 
 using codegen::LoopProgram;
 
+std::string extent_of(const SymbolicSizes* symbolic, std::size_t argument, std::size_t d, std::int64_t number) {
+  const SymInt n = symbolic != nullptr ? symbolic->program->accesses[argument].axis(d).extent : SymInt(number);
+  return n.is_symbolic() ? fmt::format("sizes[{}]", symbolic->table->place(n)) : to_string(n);
+}
+
 std::string KernelSizes::of(SymInt n) {
   if (!n.is_symbolic()) return std::to_string(n.value());
-  const std::size_t place = open_->table->place(n);
+  const std::size_t place = symbolic_->table->place(n);
   const std::string name = "z" + std::to_string(place);
   if (used_.insert(place).second && variables_.framed()) variables_.member(position_type(), name);
   return variables_.var(name);
 }
 
+const codegen::Access& KernelSizes::access(std::int32_t access) const {
+  if (symbolic_ == nullptr) return program_.accesses[at(access)];
+  return symbolic_->program->accesses[at(symbolic_->accesses.empty() ? access : symbolic_->accesses[at(access)])];
+}
+
 std::string KernelSizes::heading() const {
   // Units are known by their text, so no symbol is named.
   if (unit()) return fmt::format("// Kernel {}, for many sizes\n", program_.name);
-  const LoopProgram& program = open_->kernel->lowered.program;
+  const LoopProgram& program = written();
   std::string text = fmt::format("// Kernel {}\n// Outer loops: {}\n", program_.name, to_string(program.outer));
   for (std::size_t s = 0; s < program.stages.size(); ++s) {
     const Ints& inner = program.stages[s].inner;
@@ -29,31 +39,23 @@ std::string KernelSizes::heading() const {
   return text;
 }
 
-std::string KernelSizes::read(const OpenProduct* product) {
-  std::string order;
-  if (product != nullptr) order = product_order(*product, *open_->kernel, program_, [&](SymInt n) { return of(n); });
+std::string KernelSizes::read() const {
   std::string text;
   for (const std::size_t place : used_) {
     text += variables_.framed() ? fmt::format("  f.z{0} = sizes[{0}];\n", place)
                                 : fmt::format("  [[maybe_unused]] const Int z{0} = sizes[{0}];\n", place);
   }
-  if (text.empty()) text = "  static_cast<void>(sizes);\n";
-  if (product == nullptr) return text;
-  if (variables_.framed()) variables_.member({"ProductOrder", 16}, "order");
-  return text + fmt::format("  {} = {};\n", variables_.framed() ? "f.order" : "const ProductOrder order", order);
+  return text.empty() ? "  static_cast<void>(sizes);\n" : text;
 }
 
-std::string KernelSizes::elements(std::int32_t argument) {
-  if (open_ == nullptr) return std::to_string(program_.arguments[at(argument)].elements);
-  return of(numel(*open_->kernel->shapes[at(argument)]));
-}
+std::string KernelSizes::elements(std::int32_t argument) { return of(written().arguments[at(argument)].elements); }
 
 std::string KernelSizes::constant(std::int32_t constant, const std::string& type, Snippets& snippets) {
-  if (open_ == nullptr) return {};
-  for (const codegen::OpenKernel::SizeConstant& c : open_->kernel->size_constants)
-    if (c.constant == constant) return fmt::format("static_cast<{}>({})", type, of(c.size));
+  if (symbolic_ == nullptr) return {};
+  if (const SymInt size = written().constants[at(constant)].size; size.is_symbolic())
+    return fmt::format("static_cast<{}>({})", type, of(size));
   const std::int32_t parameter = program_.constants[at(constant)].parameter;
-  for (const SizeNumber& number : open_->numbers) {
+  for (const SizeNumber& number : symbolic_->numbers) {
     if (parameter < 0 || number.parameter != parameter) continue;
     const std::string text = of(number.size);
     if (number.dtype == DType::bool_) return fmt::format("static_cast<{}>({} != 0)", type, text);
@@ -62,10 +64,6 @@ std::string KernelSizes::constant(std::int32_t constant, const std::string& type
     return is_half(number.dtype) ? widened(number.dtype, narrowed(number.dtype, value, snippets), snippets) : value;
   }
   return {};
-}
-
-std::string size_text(SymInt n, const OpenSizes* open) {
-  return n.is_symbolic() ? fmt::format("sizes[{}]", open->table->place(n)) : std::to_string(n.value());
 }
 
 }  // namespace oriel::source::cpp

@@ -39,7 +39,7 @@ Tiling choose_tiling(const LoopProgram& program, const KernelSizes& sizes, const
                      const LoopsForm& form, bool framed) {
   Tiling t;
   for (const Stage& stage : program.stages) t.rows = t.rows || !stage.body.empty() || !stage.reductions.empty();
-  t.rows = t.rows && program.orientation == Orientation::Inner && form.product == nullptr;
+  t.rows = t.rows && program.orientation == Orientation::Inner;
   std::vector<std::int64_t> extents;
   std::int64_t longest = 1;
   for (const Stage& stage : program.stages) {
@@ -54,8 +54,8 @@ Tiling choose_tiling(const LoopProgram& program, const KernelSizes& sizes, const
     t.in_registers = choose_gathers(program, sizes, packets);
   const bool gathers = std::find(t.in_registers.begin(), t.in_registers.end(), true) != t.in_registers.end();
   t.tile = std::min(tile_length(extents, gathers ? kReductionBlock : 256), form.longest_tile);
-  // Blocks of columns that wait to be paired take much memory where their number is open.
-  if (sizes.open() && !sizes.unit()) t.tile = std::min(t.rows ? 256 : 128, form.longest_tile);
+  // Blocks of columns that wait to be paired take much memory where their number is symbolic.
+  if (sizes.symbolic() && !sizes.unit()) t.tile = std::min(t.rows ? 256 : 128, form.longest_tile);
   if (sizes.unit() && t.rows) t.tile = 256;
   if (sizes.unit() && !t.rows && !sizes.outer().empty() && sizes.outer().back().is_symbolic())
     t.tile = columns_tile(program);
@@ -63,14 +63,13 @@ Tiling choose_tiling(const LoopProgram& program, const KernelSizes& sizes, const
   if (gathers) t.tile = std::max(t.tile, kReductionLanes);
   t.row_step = std::clamp<std::int64_t>(std::min(kRowElements / longest, last), 1,
                                         std::min<std::int64_t>(kMostRows, form.longest_tile));
-  if (sizes.unit()) t.row_step = kMostRows;  // at most: open_rows()
+  if (sizes.unit()) t.row_step = kMostRows;  // at most: rows_from_sizes()
   return t;
 }
 
 // Moments are numbered: one for each instruction of a stage's body, one for the end of its loops, one for each of its
 // outer instructions.
-std::vector<std::vector<ValueId>> find_lives(const LoopProgram& program, const OpenProduct* product,
-                                             std::vector<PlacedValue>& values) {
+std::vector<std::vector<ValueId>> find_lives(const LoopProgram& program, std::vector<PlacedValue>& values) {
   for (PlacedValue& value : values) value.last_use = -1;
   std::vector<bool> outer(program.values.size(), false);
   std::vector<std::vector<ValueId>> read_inside(program.stages.size());
@@ -90,9 +89,6 @@ std::vector<std::vector<ValueId>> find_lives(const LoopProgram& program, const O
       ++now;
     }
     for (const Reduction& r : stage.reductions) read(r.input, end);
-    for (const Instr& in : stage.body)
-      if (product != nullptr && in.result == product->multiplied)
-        for (const ValueId v : {in.a, in.b}) read(v, end);
     for (const Reduction& r : stage.reductions) outer[at(r.result)] = true;
     ++now;
     for (const Instr& in : stage.outer) {

@@ -31,7 +31,7 @@ Tiling choose_tiling(const codegen::LoopProgram& program, const KernelSizes& siz
                      const LoopsForm& form, bool framed);
 
 /// Sets the last use of each value. Returns, by stage, the outer values that its loops read.
-std::vector<std::vector<codegen::ValueId>> find_lives(const codegen::LoopProgram& program, const OpenProduct* product,
+std::vector<std::vector<codegen::ValueId>> find_lives(const codegen::LoopProgram& program,
                                                       std::vector<PlacedValue>& values);
 
 }  // namespace oriel::source::cpp

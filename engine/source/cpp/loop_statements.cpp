@@ -35,16 +35,14 @@ bool uses_tiles(const std::vector<PlacedValue>& values) {
 
 }  // namespace
 
-LoopStatements::LoopStatements(const LoopProgram& program, const LoopsForm& form)
-    : Statements(program, form.open), product_(form.product) {
+LoopStatements::LoopStatements(const LoopProgram& program, const LoopsForm& form) : Statements(program, form.symbolic) {
   std::size_t count = 0;
   for (const Stage& stage : program_.stages) count += stage.body.size() + stage.outer.size();
   variables_.set_framed(count > kNamed || form.keep == Keep::Frame);
-  if (product_ != nullptr) skip(product_->multiplied);
   tiling_ = choose_tiling(program_, sizes_, form_, form, variables_.framed());
   variables_.set_tiles(tiling_.tile, tiling_.rows_length());
   find_tiles(tiling_.in_registers);
-  read_inside_ = find_lives(program_, product_, values_);
+  read_inside_ = find_lives(program_, values_);
 }
 
 void LoopStatements::open_loop(const std::string& name, const std::string& first, const std::string& end,
@@ -118,7 +116,7 @@ void LoopStatements::write_loops() {
 }
 
 std::string LoopStatements::declare_kept() {
-  if (sizes_.unit() && tiling_.rows && !sizes_.outer().empty()) from_sizes_ = open_rows(kRowElements, kMostRows);
+  if (sizes_.unit() && tiling_.rows && !sizes_.outer().empty()) from_sizes_ = rows_from_sizes(kRowElements, kMostRows);
   std::string text;
   for (const Stage& stage : program_.stages) {
     for (const Instr& in : stage.body) {
@@ -173,17 +171,13 @@ void LoopStatements::declare_reducer(const Type& type, const std::string& name) 
 void LoopStatements::write_columns(std::size_t s, const CodePosition& outer) {
   const Stage& stage = program_.stages[s];
   const auto blocks = static_cast<std::uint64_t>((numel(stage.inner, "render").value() - 1) / kReductionBlock + 1);
-  const bool one = one_block(stage) && (!sizes_.open() || sizes_.unit());
-  const int levels = one ? 1 : sizes_.open() ? kMostLevels : static_cast<int>(std::bit_width(blocks));
-  const Instr* const product = product_of(s);
+  const bool one = one_block(stage) && (!sizes_.symbolic() || sizes_.unit());
+  const int levels = one ? 1 : sizes_.symbolic() ? kMostLevels : static_cast<int>(std::bit_width(blocks));
   for (const Reduction& r : stage.reductions) {
-    snippets_.need(product != nullptr ? "ColumnProducts" : "ColumnReduction");
+    snippets_.need("ColumnReduction");
     const std::string functor = spell_reduction(r.op, r.dtype, snippets_);
     const DType dtype = program_.values[at(r.result)];
-    declare_reducer(product != nullptr ? column_products_type(functor, dtype, tiling_.tile, levels)
-                                       : column_reduction_type(functor, dtype, tiling_.tile, levels),
-                    reducer(r));
-    if (product != nullptr) line("{}.begin({});", variables_.var(reducer(r)), variables_.var("order"));
+    declare_reducer(column_reduction_type(functor, dtype, tiling_.tile, levels), reducer(r));
   }
   CodePosition place = outer;
   for (std::size_t d = 0; d < stage.inner.size(); ++d) place.names.push_back(variables_.var(fmt::format("r{}", d)));
@@ -191,24 +185,13 @@ void LoopStatements::write_columns(std::size_t s, const CodePosition& outer) {
   open_inner_loops(s, stage.inner.size());
   write_list(stage.body, place, fmt::format("stage{}_body", s));
   for (const Reduction& r : stage.reductions) {
-    if (product != nullptr) {
-      line("{}.add({}, {}, {});", variables_.var(reducer(r)), values_[at(product->a)].text,
-           values_[at(product->b)].text, outer.count);
-    } else {
-      line("{}.{}({}, {});", variables_.var(reducer(r)), one ? "add_to_block" : "add", values_[at(r.input)].text,
-           outer.count);
-    }
+    line("{}.{}({}, {});", variables_.var(reducer(r)), one ? "add_to_block" : "add", values_[at(r.input)].text,
+         outer.count);
   }
   for (std::size_t d = 0; d < std::max<std::size_t>(stage.inner.size(), 1); ++d) close();
   for (const Reduction& r : stage.reductions) {
     line("{}.result({}, {});", variables_.var(reducer(r)), values_[at(r.result)].text, outer.count);
   }
-}
-
-const Instr* LoopStatements::product_of(std::size_t s) const {
-  for (const Instr& in : program_.stages[s].body)
-    if (skipped() != kNoValue && in.result == skipped()) return &in;
-  return nullptr;
 }
 
 void LoopStatements::write_rows(std::size_t s, const CodePosition& outer) {

@@ -24,7 +24,6 @@ class LoopStatements : public Statements {
   void write_loops();
 
   Tiling tiling_;
-  const OpenProduct* product_;
   std::string from_sizes_;  // statements that set what follows from sizes
 
  private:
@@ -39,8 +38,6 @@ class LoopStatements : public Statements {
   void write_rows(std::size_t s, const CodePosition& outer);
   std::string reducer(const codegen::Reduction& r) const;
   void declare_reducer(const Type& type, const std::string& name);
-  /// The product that the stage's sum adds up by itself; null if it adds values.
-  const codegen::Instr* product_of(std::size_t s) const;
 
   std::vector<std::vector<codegen::ValueId>> read_inside_;  // by stage: the outer values that its loops read
 };

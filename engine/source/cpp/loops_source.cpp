@@ -55,7 +55,7 @@ class Renderer : private LoopStatements {
   }
 
   std::string assemble(const std::string& loops) {
-    std::string text = sizes_.open() ? sizes_.heading() : heading(program_, buffers_);
+    std::string text = sizes_.symbolic() ? sizes_.heading() : heading(program_, buffers_);
     std::string helpers;
     if (shared_ != nullptr) {
       helpers = share_helpers(*shared_, packet_type(), snippets_);
@@ -69,7 +69,7 @@ class Renderer : private LoopStatements {
     text += scalar_type();
     text += "namespace {\n\n";
     text += helpers + types();
-    const std::string sizes = sizes_.open() ? sizes_.read(product_) : "";
+    const std::string sizes = sizes_.symbolic() ? sizes_.read() : "";
     if (variables_.framed()) {
       for (std::size_t a = 0; a < buffers_.size(); ++a) variables_.member(argument_type(a), buffers_[a]);
       text += "\n/// What the kernel's functions share.\nstruct Frame {\n" + variables_.members().text() + "};\n";
@@ -78,7 +78,7 @@ class Renderer : private LoopStatements {
       text += shared_ != nullptr ? "\n" + unit_.declarations + run + unit_.functions : unit_.functions + run;
     }
     text += "\n}  // namespace\n\n";
-    text += entry_head(embedded_ ? kEmbeddedLinkage : kLoadedLinkage, name_, sizes_.open(), outside_);
+    text += entry_head(embedded_ ? kEmbeddedLinkage : kLoadedLinkage, name_, sizes_.symbolic(), outside_);
     if (outside_) {
       frame_ = variables_.members().bytes();
       text += fmt::format(

@@ -5,12 +5,11 @@
 #include <string>
 
 #include "codegen/loop_program.hpp"
-#include "source/cpp/open_product.hpp"
 #include "source/shared_helpers.hpp"
 
 namespace oriel::source::cpp {
 
-struct OpenSizes;
+struct SymbolicSizes;
 
 /// Where what a kernel keeps lies: of Heap the function is extern "C", of the others internal.
 enum class Keep : std::uint8_t { Heap, Stack, Frame };
@@ -23,9 +22,8 @@ struct LoopsForm {
   /// Takes the helpers, which the source then includes; null: they stand in the source. It must outlive the call.
   SharedHelpers* shared = nullptr;
   /// For many sizes: the program is the kernel at some of them, and the function has one more parameter, the array of
-  /// sizes (SizeTable). With Keep::Heap it is a unit (OpenSizes::unit). Null: all sizes are numbers.
-  const OpenSizes* open = nullptr;
-  const OpenProduct* product = nullptr;  // of a contraction with open sizes
+  /// sizes (SizeTable). With Keep::Heap it is a unit (SymbolicSizes::unit). Null: all sizes are numbers.
+  const SymbolicSizes* symbolic = nullptr;
 };
 
 struct LoopsSource {

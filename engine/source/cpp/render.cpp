@@ -10,7 +10,6 @@
 #include "source/cpp/contraction_source.hpp"
 #include "source/cpp/kernel_sizes.hpp"
 #include "source/cpp/loops_source.hpp"
-#include "source/cpp/open_product.hpp"
 #include "source/cpp/scan_source.hpp"
 #include "source/cpp/scatter_source.hpp"
 #include "source/cpp/sort_source.hpp"
@@ -67,8 +66,8 @@ FramedKernel render_framed(const codegen::LoopProgram& program, int longest_tile
   return {std::move(framed.source), framed.bytes, framed.eigen};
 }
 
-FramedKernel render_open(const codegen::OpenKernel& kernel, const codegen::LoopProgram& program, SizeTable& table,
-                         std::span<const SizeNumber> numbers, int longest_tile, bool framed) {
+FramedKernel render_symbolic(const codegen::LoopProgram& symbolic, const codegen::LoopProgram& program,
+                             SizeTable& table, std::span<const SizeNumber> numbers, int longest_tile, bool framed) {
   if (codegen::parts_of(program) > 1) {
     throw ArgumentError("export_cpp",
                         fmt::format("kernel {} consists of kernels that were joined row by row, whose form depends on "
@@ -76,22 +75,31 @@ FramedKernel render_open(const codegen::OpenKernel& kernel, const codegen::LoopP
                                     program.name));
   }
   const Keep keep = framed ? Keep::Frame : Keep::Stack;
-  const OpenSizes open{&kernel, &table, numbers};
-  if (program.sorting) return {render_sort(program, keep, &open).source, 0, false};
-  if (program.scanning) return {render_scan(program, keep, &open).source, 0, false};
-  if (program.scattering) return {render_scatter(program, keep, &open).source, 0, false};
+  const SymbolicSizes sizes{&symbolic, &table, numbers};
+  if (program.sorting) return {render_sort(program, keep, &sizes).source, 0, false};
+  if (program.scanning) return {render_scan(program, keep, &sizes).source, 0, false};
+  if (program.scattering) return {render_scatter(program, keep, &sizes).source, 0, false};
   if (program.hosting) refuse_host(program);
-  const std::optional<OpenProduct> product = find_open_product(program);
-  LoopsSource made = render_loops(program, {keep, longest_tile, -1, nullptr, &open, product ? &*product : nullptr});
-  return {std::move(made.source), made.bytes, made.eigen};
+  const std::optional<codegen::ProductForm> product = codegen::symbolic_form(symbolic, program);
+  if (!product) {
+    LoopsSource made = render_loops(program, {keep, longest_tile, -1, nullptr, &sizes});
+    return {std::move(made.source), made.bytes, made.eigen};
+  }
+  // Which of the two runs depends on the sizes.
+  codegen::LoopProgram plain = program;
+  plain.name += "_loops";
+  const LoopsSource loops = render_loops(plain, {keep, longest_tile, -1, nullptr, &sizes});
+  LoopsSource made =
+      render_contraction(program, *product, keep, longest_tile, sizes, {identifier(plain.name), loops.bytes});
+  return {loops.source + "\n" + made.source, made.bytes, loops.eigen || made.eigen};
 }
 
-std::string render_unit(const codegen::OpenKernel& kernel, const codegen::LoopProgram& program,
+std::string render_unit(const codegen::LoopProgram& symbolic, const codegen::LoopProgram& program,
                         std::span<const std::int32_t> accesses, SizeTable& table, std::string& name) {
   codegen::LoopProgram named = program;
   named.name = identifier("sized_" + codegen::name_without_sizes(program));
-  const OpenSizes open{&kernel, &table, {}, true, accesses};
-  const auto source = [&] { return render_loops(named, {Keep::Heap, 256, -1, nullptr, &open}).source; };
+  const SymbolicSizes sizes{&symbolic, &table, {}, true, accesses};
+  const auto source = [&] { return render_loops(named, {Keep::Heap, 256, -1, nullptr, &sizes}).source; };
   const std::size_t hash = std::hash<std::string>{}(source());
   name = named.name = fmt::format("{}_{:016x}", named.name, hash);
   return source();

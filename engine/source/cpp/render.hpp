@@ -6,7 +6,6 @@
 #include <string>
 
 #include "codegen/loop_program.hpp"
-#include "codegen/open_kernel.hpp"
 #include "source/cpp/size_source.hpp"
 #include "source/shared_helpers.hpp"
 
@@ -48,19 +47,19 @@ struct FramedKernel {
 FramedKernel render_framed(const codegen::LoopProgram& program, int longest_tile = 256);
 
 /// A kernel of symbolic sizes, as render_embedded or (if `framed`) render_framed writes a program. `program`: the
-/// kernel at some sizes, without kept rows. The function has one more parameter before the frame, `const std::int64_t*
-/// sizes`: the array of the table's sizes. `numbers`: the parameters that are sizes. Contractions have no packed
-/// panels: columns are summed side by side, in the order that the engine adds in at these sizes. Throws ArgumentError
+/// same at some sizes, without kept rows. The function has one more parameter before the frame, `const std::int64_t*
+/// sizes`: the array of the table's sizes. `numbers`: the parameters that are sizes. A contraction
+/// adds in the order of the engine at these sizes: on packed panels, or in loops as they stand. Throws ArgumentError
 /// for a kernel whose form follows from numbers: one of several parts.
-FramedKernel render_open(const codegen::OpenKernel& kernel, const codegen::LoopProgram& program, SizeTable& table,
-                         std::span<const SizeNumber> numbers, int longest_tile, bool framed);
+FramedKernel render_symbolic(const codegen::LoopProgram& symbolic, const codegen::LoopProgram& program,
+                             SizeTable& table, std::span<const SizeNumber> numbers, int longest_tile, bool framed);
 
 /// A kernel of symbolic sizes as a unit by itself, like render(). The function has one more parameter, `const
-/// std::int64_t* sizes`: the array of the table's sizes. `program`: the kernel at some sizes, one part that neither
+/// std::int64_t* sizes`: the array of the table's sizes. `program`: the same at some sizes, one part that neither
 /// sorts nor runs as a blocked product. `accesses`: codegen::LoweredKernel::former_accesses. The source serves all
 /// sizes at which the kernel has the same outline (outline.hpp) and is no blocked product. The function's name, which
 /// depends on the source alone, is put into `name`.
-std::string render_unit(const codegen::OpenKernel& kernel, const codegen::LoopProgram& program,
+std::string render_unit(const codegen::LoopProgram& symbolic, const codegen::LoopProgram& program,
                         std::span<const std::int32_t> accesses, SizeTable& table, std::string& name);
 
 /// As render() for a program of several parts (codegen/join.hpp): a function for each part, for one row at a time.

@@ -50,7 +50,8 @@ std::string render_parts(const codegen::LoopProgram& program, bool embedded, int
       continue;
     }
     // The room behind it is for whole vectors that are written at its end.
-    const std::int64_t bytes = argument.elements / rows * static_cast<std::int64_t>(itemsize(argument.dtype)) + 64;
+    const std::int64_t bytes =
+        argument.elements.value() / rows * static_cast<std::int64_t>(itemsize(argument.dtype)) + 64;
     if (embedded) {
       rows_text += fmt::format("  alignas(64) unsigned char {}[{}];\n", argument.name, bytes);
     } else {

@@ -38,9 +38,10 @@ constexpr T kNothing = {0}::of<T>();
 
 }  // namespace
 
-LoopsSource render_scan(const codegen::LoopProgram& program, Keep keep, const OpenSizes* open) {
+LoopsSource render_scan(const codegen::LoopProgram& program, Keep keep, const SymbolicSizes* symbolic) {
   const codegen::Scanning& s = *program.scanning;
   const DType from = program.arguments[0].dtype, to = program.arguments.back().dtype;
+  const std::size_t result = program.arguments.size() - 1;
   const std::string name = identifier(program.name);
   const bool sums = s.op == graph::Op::CumSum, floats = is_floating(to);
   Snippets snippets;
@@ -61,13 +62,8 @@ LoopsSource render_scan(const codegen::LoopProgram& program, Keep keep, const Op
   std::string element = widened(from, "x[k * inner + i + j]", snippets);
   if (!floats) element = fmt::format("static_cast<T>({})", element);
 
-  SymInt extent = s.extent, inner = s.inner;
   std::string text;
-  if (open != nullptr) {
-    const Shape& shape = *open->kernel->shapes.back();
-    extent = shape[static_cast<std::size_t>(s.axis)];
-    inner = 1;
-    for (std::size_t d = static_cast<std::size_t>(s.axis) + 1; d < shape.size(); ++d) inner *= shape[d];
+  if (symbolic != nullptr) {
     text = fmt::format("// Kernel {}\n", program.name);
   } else {
     std::vector<std::string> names;
@@ -88,11 +84,12 @@ LoopsSource render_scan(const codegen::LoopProgram& program, Keep keep, const Op
   text += fmt::format("using T = {};\n", type);
   if (!recurs) text += sums && floats ? fmt::format(kCompensated) : fmt::format(kPlain, identity, functor);
   text += "\n}  // namespace\n\n";
-  text += entry_head(keep == Keep::Heap ? kLoadedLinkage : "static", name, open != nullptr, keep == Keep::Frame);
+  text += entry_head(keep == Keep::Heap ? kLoadedLinkage : "static", name, symbolic != nullptr, keep == Keep::Frame);
   text += "  static_cast<void>(parameters);\n";
   if (keep == Keep::Frame) text += "  static_cast<void>(frame);\n";
-  if (open != nullptr) text += "  static_cast<void>(sizes);\n";
-  text += fmt::format("  const Int n = {}, inner = {};\n", size_text(extent, open), size_text(inner, open));
+  if (symbolic != nullptr) text += "  static_cast<void>(sizes);\n";
+  text += fmt::format("  const Int n = {}, inner = {};\n", extent_of(symbolic, result, 1, s.extent),
+                      extent_of(symbolic, result, 2, s.inner));
   if (!recurs) text += fmt::format("  constexpr Int run = {}, columns = 16;\n", ops::kScanRun);
   if (recurs) {
     text += R"(  const T* const a = static_cast<const T*>(arguments[0]);

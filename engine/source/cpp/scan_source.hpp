@@ -6,7 +6,7 @@
 
 namespace oriel::source::cpp {
 
-/// Takes the same arguments and gives the same bits as the tile machine. `open`: as in LoopsForm.
-LoopsSource render_scan(const codegen::LoopProgram& program, Keep keep, const OpenSizes* open = nullptr);
+/// Takes the same arguments and gives the same bits as the tile machine. `symbolic`: as in LoopsForm.
+LoopsSource render_scan(const codegen::LoopProgram& program, Keep keep, const SymbolicSizes* symbolic = nullptr);
 
 }  // namespace oriel::source::cpp

@@ -8,7 +8,7 @@
 #include "source/names.hpp"
 
 namespace oriel::source::cpp {
-LoopsSource render_scatter(const codegen::LoopProgram& program, Keep keep, const OpenSizes* open) {
+LoopsSource render_scatter(const codegen::LoopProgram& program, Keep keep, const SymbolicSizes* symbolic) {
   const codegen::Scattering& s = *program.scattering;
   const DType dtype = program.arguments.back().dtype;
   const std::string name = identifier(program.name), type = memory_type(dtype);
@@ -24,19 +24,12 @@ LoopsSource render_scatter(const codegen::LoopProgram& program, Keep keep, const
     combine = fmt::format("scatter<{}, {}>", functor, identity);
   }
 
-  SymInt keys = s.keys, extent = s.extent, inner = s.inner;
   std::string text;
-  std::vector<std::string> names;
-  for (const codegen::Argument& a : program.arguments) names.push_back(a.name);
-  if (open != nullptr) {
-    const Shape& shape = *open->kernel->shapes.back();
-    const auto axis = static_cast<std::size_t>(s.axis);
-    keys = s.each ? (*open->kernel->shapes[0])[axis] : numel(*open->kernel->shapes[0]);
-    extent = shape[axis];
-    inner = 1;
-    for (std::size_t d = axis + 1; d < shape.size(); ++d) inner *= shape[d];
+  if (symbolic != nullptr) {
     text = fmt::format("// Kernel {}\n", program.name);
   } else {
+    std::vector<std::string> names;
+    for (const codegen::Argument& a : program.arguments) names.push_back(a.name);
     text = heading(program, names);
   }
   text += "// Combines elements into the entries that positions name\n";
@@ -46,15 +39,17 @@ LoopsSource render_scatter(const codegen::LoopProgram& program, Keep keep, const
   text += "namespace {\n\n";
   text += helper_types(std::nullopt, snippets) + snippets.text();
   text += "\n}  // namespace\n\n";
-  text += entry_head(keep == Keep::Heap ? kLoadedLinkage : "static", name, open != nullptr, keep == Keep::Frame);
+  text += entry_head(keep == Keep::Heap ? kLoadedLinkage : "static", name, symbolic != nullptr, keep == Keep::Frame);
   text += "  static_cast<void>(parameters);\n";
   if (keep == Keep::Frame) text += "  static_cast<void>(frame);\n";
-  if (open != nullptr) text += "  static_cast<void>(sizes);\n";
-  text += fmt::format("  const Int keys = {}, extent = {}, inner = {};\n", size_text(keys, open),
-                      size_text(extent, open), size_text(inner, open));
+  if (symbolic != nullptr) text += "  static_cast<void>(sizes);\n";
+  const std::size_t result = program.arguments.size() - 1;
+  text +=
+      fmt::format("  const Int keys = {}, extent = {}, inner = {};\n", extent_of(symbolic, 0, s.each ? 1 : 0, s.keys),
+                  extent_of(symbolic, result, 1, s.extent), extent_of(symbolic, result, 2, s.inner));
   text += "  const Int* const positions = static_cast<const Int*>(arguments[0]);\n";
   if (!numbers) text += fmt::format("  const {0}* const x = static_cast<const {0}*>(arguments[1]);\n", type);
-  text += fmt::format("  {0}* const out = static_cast<{0}*>(arguments[{1}]);\n", type, program.arguments.size() - 1);
+  text += fmt::format("  {0}* const out = static_cast<{0}*>(arguments[{1}]);\n", type, result);
   text += "  for (Int row = first; row < last; ++row) {\n";
   text += fmt::format("    const ScatterBlock block{{positions{}, keys, extent, inner, {}, 0, extent, 0, inner}};\n",
                       s.each ? " + row * keys * inner" : "", s.each);

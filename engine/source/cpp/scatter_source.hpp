@@ -6,7 +6,8 @@
 
 namespace oriel::source::cpp {
 
-/// With `open`, the sizes are elements of an array. Positions outside are left out, also by a program that checks them.
-LoopsSource render_scatter(const codegen::LoopProgram& program, Keep keep, const OpenSizes* open = nullptr);
+/// With `symbolic`, the sizes are elements of an array. Positions outside are left out, also by a program that checks
+/// them.
+LoopsSource render_scatter(const codegen::LoopProgram& program, Keep keep, const SymbolicSizes* symbolic = nullptr);
 
 }  // namespace oriel::source::cpp

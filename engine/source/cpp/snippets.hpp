@@ -37,10 +37,10 @@ std::span<const Snippet> recurrence_snippets();  // of ops/functions/recurrence.
 std::span<const Snippet> reduction_snippets();
 
 /// How many numbers the registers of a rendered contraction hold. Its constants stand before this.
-std::string registers_snippet(DType dtype);
+std::string registers_snippet(DType dtype, bool symbolic);
 /// The register blocks of a rendered contraction. Products and sums of floats are
 /// one rounding where the processor has that, as on the tile machine.
-std::string product_snippet(DType dtype);
+std::string product_snippet(DType dtype, bool symbolic);
 /// Squares of registers, of at most 32 bytes each, that are turned: neighbours from one half and the other, again and
 /// again.
 std::string_view turn_snippet();

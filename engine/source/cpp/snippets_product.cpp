@@ -5,7 +5,7 @@
 
 namespace oriel::source::cpp {
 
-std::string registers_snippet(DType dtype) {
+std::string registers_snippet(DType dtype, bool symbolic) {
   const bool floats = is_floating(dtype);
   std::string text = R"(
 #if defined(__AVX512F__)
@@ -41,15 +41,16 @@ constexpr Int kPanel = kWidth * kLanes;
 #define ORIEL_UNROLLED _Pragma("GCC unroll 16")
 #endif
 
-/// If the right factor is read where it lies, the last columns that fill no register are packed.
-constexpr Int kTail = kRightLies ? kColumns % kLanes : 0;
-
 [[maybe_unused]] inline Int least(Int a, Int b) { return a < b ? a : b; }
 )";
-  return text;
+  if (symbolic) return text;
+  return text + R"(
+/// If the right factor is read where it lies, the last columns that fill no register are packed.
+constexpr Int kTail = kRightLies ? kColumns % kLanes : 0;
+)";
 }
 
-std::string product_snippet(DType dtype) {
+std::string product_snippet(DType dtype, bool symbolic) {
   const bool floats = is_floating(dtype);
   std::string text = R"(
 inline Packet load(const Element* p) {
@@ -118,7 +119,35 @@ __attribute__((noinline)) void sum_block(const Element* a, const Element* b, Int
     }
   }
 }
-
+)";
+  if (symbolic)
+    return text + R"(
+/// The last columns, which fill at most kWidth registers.
+template <int Rows, int Packets>
+void sum_rest(const Element* a, const Element* b, Int depth, const Element* from, const Element* add, Element* to, Int packets) {
+  if constexpr (Packets > 0) {
+    if (packets == Packets) return sum_block<Rows, Packets, kRightStep>(a, b, depth, from, add, to);
+    sum_rest<Rows, Packets - 1>(a, b, depth, from, add, to, packets);
+  }
+}
+template <int Rows>
+void sum_some_rows(const Element* a, const Element* b, Int depth, const Element* from, const Element* add, Element* to,
+                   Int rows, Int columns) {
+  if constexpr (Rows > 0) {
+    if (rows < Rows) return sum_some_rows<Rows - 1>(a, b, depth, from, add, to, rows, columns);
+    const auto moved = [](const Element* p, Int j) { return p != nullptr ? p + j : nullptr; };
+    Int j = 0;
+    for (; j + kPanel <= columns; j += kPanel)
+      sum_block<Rows, kWidth, kRightStep>(a, b + j, depth, moved(from, j), moved(add, j), to + j);
+    sum_rest<Rows, kWidth>(a, b + j, depth, moved(from, j), moved(add, j), to + j, (columns - j + kLanes - 1) / kLanes);
+  }
+}
+inline void sum_rows(const Element* a, const Element* b, const Element*, Int depth, const Element* from,
+                     const Element* add, Element* to, Int rows, Int columns) {
+  sum_some_rows<kHeight>(a, b, depth, from, add, to, rows, columns);
+}
+)";
+  text += R"(
 template <int Rows>
 void sum_row_of_blocks(const Element* a, const Element* b, [[maybe_unused]] const Element* tail, Int depth, const Element* from,
                        const Element* add, Element* to, Int columns) {

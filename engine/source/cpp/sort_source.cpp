@@ -52,14 +52,14 @@ std::string key_functions(DType dtype, bool positions) {
 
 }  // namespace
 
-LoopsSource render_sort(const codegen::LoopProgram& program, Keep keep, const OpenSizes* open) {
+LoopsSource render_sort(const codegen::LoopProgram& program, Keep keep, const SymbolicSizes* symbolic) {
   const codegen::Sorting& s = *program.sorting;
   const DType dtype = program.arguments[0].dtype;
   const std::string name = identifier(program.name);
   const std::string what = s.positions ? "Positions in the order" : "The order";
   const std::string way = s.descending ? "descending" : "ascending";
   std::string text;
-  if (open != nullptr) {
+  if (symbolic != nullptr) {
     text = fmt::format("// Kernel {}\n// {} of rows, {}\n", program.name, what, way);
   } else {
     text = heading(program, {program.arguments[0].name, program.arguments[1].name});
@@ -71,16 +71,11 @@ LoopsSource render_sort(const codegen::LoopProgram& program, Keep keep, const Op
   text += "namespace {\n\n";
   text += "using Int = std::int64_t;\n" + key_functions(dtype, s.positions);
   text += "\n}  // namespace\n\n";
-  text += entry_head(keep == Keep::Heap ? kLoadedLinkage : "static", name, open != nullptr, keep == Keep::Frame);
+  text += entry_head(keep == Keep::Heap ? kLoadedLinkage : "static", name, symbolic != nullptr, keep == Keep::Frame);
   text += "  static_cast<void>(parameters);\n";
   if (keep == Keep::Frame) text += "  static_cast<void>(frame);\n";
-  if (open == nullptr) {
-    text += fmt::format("  constexpr Int n = {};\n", s.extent);
-  } else if (const SymInt extent = open->kernel->shapes[1]->back(); extent.is_symbolic()) {
-    text += fmt::format("  const Int n = sizes[{}];\n", open->table->place(extent));
-  } else {
-    text += fmt::format("  static_cast<void>(sizes);\n  constexpr Int n = {};\n", extent.value());
-  }
+  if (symbolic != nullptr) text += "  static_cast<void>(sizes);\n";
+  text += fmt::format("  const Int n = {};\n", extent_of(symbolic, 0, 1, s.extent));
   text += "  for (Int row = first; row < last; ++row) {\n";
   text += "    const Key* const x = static_cast<const Key*>(arguments[0]) + row * n;\n";
   if (s.positions) {

@@ -6,7 +6,7 @@
 namespace oriel::source::cpp {
 
 /// std::sort over the keys of each row, which are made in the result's memory; it keeps nothing. The same elements and
-/// positions as SortPlan's. `open`: as in LoopsForm.
-LoopsSource render_sort(const codegen::LoopProgram& program, Keep keep, const OpenSizes* open = nullptr);
+/// positions as SortPlan's. `symbolic`: as in LoopsForm.
+LoopsSource render_sort(const codegen::LoopProgram& program, Keep keep, const SymbolicSizes* symbolic = nullptr);
 
 }  // namespace oriel::source::cpp

@@ -15,12 +15,10 @@ using codegen::Instr;
 using codegen::kNoValue;
 using codegen::ValueId;
 
-Statements::Statements(const codegen::LoopProgram& program, const OpenSizes* open)
-    : ValueStatements(program), sizes_(program_, open, variables_) {
-  if (open != nullptr) open_accesses_.emplace(*open, sizes_);
-}
+Statements::Statements(const codegen::LoopProgram& program, const SymbolicSizes* symbolic)
+    : ValueStatements(program), sizes_(program_, symbolic, variables_) {}
 
-std::string Statements::open_rows(std::int64_t elements, std::int64_t most_rows) {
+std::string Statements::rows_from_sizes(std::int64_t elements, std::int64_t most_rows) {
   std::string text;
   const auto set = [&](const Type& type, const std::string& name, const std::string& value) {
     if (variables_.framed()) variables_.member(type, name);
@@ -52,35 +50,30 @@ std::string Statements::open_rows(std::int64_t elements, std::int64_t most_rows)
   return text;
 }
 
-std::string Statements::position_of(std::int32_t access, const CodePosition& place) {
-  if (open_accesses_) return open_accesses_->position(access, place);
-  return position(program_.accesses[at(access)], place);
-}
-
-std::string Statements::condition_of(std::int32_t access, const CodePosition& place) {
-  if (open_accesses_) return open_accesses_->condition(access, place);
-  return condition(program_.accesses[at(access)], place);
+std::string Statements::spelled(const std::function<std::string(const codegen::NumberText&)>& write) {
+  return write([this](SymInt n) { return sizes_.of(n); });
 }
 
 std::optional<std::int64_t> Statements::step_of(std::int32_t access, const CodePosition& place) const {
-  if (open_accesses_) return open_accesses_->step(access, place);
-  return step(program_.accesses[at(access)], place);
+  if (place.fast < 0) return 0;
+  const SymInt step = sizes_.access(access).axis(at(place.fast)).coefficient;
+  return step.is_symbolic() ? std::nullopt : std::optional(step.value());
 }
 
-std::optional<LaneRange> Statements::cut_of(std::int32_t access, const CodePosition& place) {
-  if (open_accesses_) return open_accesses_->cut(access, place);
-  const std::optional<LaneCut> lanes = cut(program_.accesses[at(access)], place);
-  if (!lanes) return std::nullopt;
-  return LaneRange{std::to_string(lanes->lo), std::to_string(lanes->hi)};
-}
-
-codegen::AccessText Statements::expression_of(std::int32_t access, const std::vector<std::string>& names) {
-  if (open_accesses_) return open_accesses_->expression(access, names);
-  return codegen::expression(program_.accesses[at(access)], names);
+codegen::AccessText Statements::expression_of(std::int32_t number, const std::vector<std::string>& names) {
+  const Access& access = sizes_.access(number);
+  if (access.is_symbolic() && access.affine()) {  // as it stands: nothing is asked of symbols
+    CodePosition place;
+    place.names = names;
+    const std::string valid = condition(access, place);
+    return {position(access, place), valid.empty() ? "1" : valid == kNever ? "0" : valid};
+  }
+  const codegen::AccessExpression expression(access, names);
+  return {spelled([&](const codegen::NumberText& text) { return expression.index(text); }),
+          spelled([&](const codegen::NumberText& text) { return expression.valid(text); })};
 }
 
 void Statements::write_element(const Instr& in, const CodePosition&) {
-  if (skipped() != kNoValue && in.result == skipped()) return;
   const Spelling spelling = spell(in);
   std::vector<std::string> operands;
   bool all_scalar = true;
@@ -150,12 +143,12 @@ void Statements::write_constant(const Instr& in) {
                                       : fmt::format("  const {} {} = {};\n", type, name, value);
 }
 
-std::string Statements::segment(const std::optional<LaneRange>& cut, const std::string& condition,
+std::string Statements::segment(const std::optional<LaneCut>& cut, const std::string& condition,
                                 const CodePosition& place) {
   snippets_.need("segment");
-  const std::string part =
-      cut ? fmt::format("{}, {}, {}, {}", cut->lo, cut->hi, place.names[at(place.fast)], place.count)
-          : fmt::format("0, {0}, 0, {0}", place.count);
+  const std::string part = cut ? fmt::format("{}, {}, {}, {}", sizes_.of(cut->lo), sizes_.of(cut->hi),
+                                             place.names[at(place.fast)], place.count)
+                               : fmt::format("0, {0}, 0, {0}", place.count);
   std::string name = "s" + std::to_string(segments_++);
   elsewhere(before_, indent() - 1,
             [&] { line("const Segment {} = segment({}{});", name, part, condition.empty() ? "" : ", " + condition); });
@@ -166,18 +159,18 @@ void Statements::write_load(const Instr& in, const CodePosition& place) {
   const Access& access = program_.accesses[at(in.aux)];
   const std::string buffer = variables_.var(buffers_[at(access.buffer)]);
   if (access.affine()) {
-    const std::optional<LaneRange> lanes = cut_of(in.aux, place);
+    const std::optional<LaneCut> lanes = cut(sizes_.access(in.aux), place);
     const std::optional<std::int64_t> step = step_of(in.aux, place);
-    const std::string valid = condition_of(in.aux, place);
+    const std::string valid = condition(sizes_.access(in.aux), place);
     if (step == 0 && !lanes) {
       if (valid == kNever) return define_uniform(in.result, type_of(in.result).text + "(0)");
       const std::string element =
-          widened(access.dtype, fmt::format("{}[{}]", buffer, position_of(in.aux, place)), snippets_);
+          widened(access.dtype, fmt::format("{}[{}]", buffer, position(sizes_.access(in.aux), place)), snippets_);
       return define_uniform(
           in.result, valid.empty() ? element : fmt::format("{} ? {} : {}(0)", valid, element, type_of(in.result).text));
     }
     if (form_.packets && step == 1 && !is_half(access.dtype)) {
-      const std::string first = position_of(in.aux, place);
+      const std::string first = position(sizes_.access(in.aux), place);
       if (!lanes && valid.empty()) {
         snippets_.need("load");
         return define(in.result, fmt::format("load({} + ({}) + k, used)", buffer, first));
@@ -216,9 +209,9 @@ void Statements::write_position(const Instr& in, const CodePosition& place) {
   const bool index = in.code == Code::Index;
   const Access& access = program_.accesses[at(in.aux)];
   if (access.affine()) {
-    if (!cut_of(in.aux, place) && (!index || step_of(in.aux, place) == 0)) {
-      const std::string number = index ? position_of(in.aux, place) : "1";
-      const std::string valid = condition_of(in.aux, place);
+    if (!cut(sizes_.access(in.aux), place) && (!index || step_of(in.aux, place) == 0)) {
+      const std::string number = index ? position(sizes_.access(in.aux), place) : "1";
+      const std::string valid = condition(sizes_.access(in.aux), place);
       if (valid == kNever) return define_uniform(in.result, "0");
       return define_uniform(in.result, valid.empty() ? number : fmt::format("{} ? {} : 0", valid, number));
     }
@@ -230,8 +223,8 @@ void Statements::write_position(const Instr& in, const CodePosition& place) {
 bool Statements::streamed(const Access& access, std::int64_t step) const {
   const codegen::Argument& argument = program_.arguments[at(access.buffer)];
   // If the kernel also reads this memory, its lines are in the caches already.
-  return (!sizes_.open() || sizes_.unit()) && form_.packets && argument.dtype == form_.main && argument.shares < 0 &&
-         !argument.local && step == 1 && bypasses_caches(argument);
+  return (!sizes_.symbolic() || sizes_.unit()) && form_.packets && argument.dtype == form_.main &&
+         argument.shares < 0 && !argument.local && step == 1 && bypasses_caches(argument);
 }
 
 void Statements::write_store(const Instr& in, const CodePosition& place) {
@@ -240,12 +233,13 @@ void Statements::write_store(const Instr& in, const CodePosition& place) {
   const std::string operand = read(in.a);
   if (form_.packets && access.affine() && !is_half(access.dtype)) {
     const std::optional<std::int64_t> step = step_of(in.aux, place);
-    if (!cut_of(in.aux, place) && condition_of(in.aux, place).empty() && (step == 1 || place.fast < 0)) {
+    if (!cut(sizes_.access(in.aux), place) && condition(sizes_.access(in.aux), place).empty() &&
+        (step == 1 || place.fast < 0)) {
       const bool stream = streamed(access, step.value_or(0));
       streams_ = streams_ || stream;
       snippets_.need(stream ? "stream" : "store");
       const bool spread = values_[at(in.a)].scalar && access.dtype == form_.main;
-      line("{}({} + ({}) + k, {}, used);", stream ? "stream" : "store", buffer, position_of(in.aux, place),
+      line("{}({} + ({}) + k, {}, used);", stream ? "stream" : "store", buffer, position(sizes_.access(in.aux), place),
            spread ? "all(" + operand + ")" : operand);
       return;
     }

@@ -9,7 +9,6 @@
 
 #include "codegen/expression.hpp"
 #include "source/cpp/kernel_sizes.hpp"
-#include "source/cpp/open_access.hpp"
 #include "source/cpp/value_statements.hpp"
 
 namespace oriel::source::cpp {
@@ -17,12 +16,12 @@ namespace oriel::source::cpp {
 /// Writes each instruction as a statement inside a loop over a tile.
 class Statements : public ValueStatements {
  protected:
-  /// `open`: null if all sizes are numbers.
-  explicit Statements(const codegen::LoopProgram& program, const OpenSizes* open = nullptr);
+  /// `symbolic`: null if all sizes are numbers.
+  explicit Statements(const codegen::LoopProgram& program, const SymbolicSizes* symbolic = nullptr);
 
   /// Of a unit that walks rows: statements that set how many rows a block has, so that it has about `elements`, and
   /// where the block keeps rows from stage to stage.
-  std::string open_rows(std::int64_t elements, std::int64_t most_rows);
+  std::string rows_from_sizes(std::int64_t elements, std::int64_t most_rows);
 
   /// Does the kernel write past the caches?
   bool streams() const { return streams_; }
@@ -30,11 +29,10 @@ class Statements : public ValueStatements {
   KernelSizes sizes_;
 
  private:
-  // Of an access that is affine, with numbers or with symbols. The step is nothing if it is a symbol.
-  std::string position_of(std::int32_t access, const CodePosition& place);
-  std::string condition_of(std::int32_t access, const CodePosition& place);
+  /// Every number is written by sizes_.
+  std::string spelled(const std::function<std::string(const codegen::NumberText&)>& write) override;
+  /// Of an affine access: what a lane adds to the position; nothing if that is a symbol.
   std::optional<std::int64_t> step_of(std::int32_t access, const CodePosition& place) const;
-  std::optional<LaneRange> cut_of(std::int32_t access, const CodePosition& place);
   /// Of any access, over these loops.
   codegen::AccessText expression_of(std::int32_t access, const std::vector<std::string>& names);
 
@@ -46,9 +44,8 @@ class Statements : public ValueStatements {
   void write_position(const codegen::Instr& in, const CodePosition& place) override;
   void write_store(const codegen::Instr& in, const CodePosition& place) override;
   /// Returns the name of a segment, which is computed before the loop.
-  std::string segment(const std::optional<LaneRange>& cut, const std::string& condition, const CodePosition& place);
+  std::string segment(const std::optional<LaneCut>& cut, const std::string& condition, const CodePosition& place);
 
-  std::optional<OpenAccesses> open_accesses_;  // if sizes may be symbols
   bool streams_ = false;
   std::set<std::int32_t> constants_;
   int segments_ = 0;

@@ -69,10 +69,6 @@ void ValueStatements::find_tiles(const std::vector<bool>& in_registers) {
     for (const codegen::Reduction& r : s.reductions) {
       values_[at(r.result)].leaves = true;
       if (!in_registers[at(stage)]) values_[at(r.input)].leaves = true;
-      if (skipped_ == kNoValue || r.input != skipped_) continue;
-      values_[at(skipped_)].leaves = false;
-      for (const Instr& in : s.body)
-        if (in.result == skipped_) values_[at(in.a)].leaves = values_[at(in.b)].leaves = true;
     }
     look(s.outer);
     ++stage;

@@ -58,9 +58,6 @@ class ValueStatements : public source::Statements {
   /// anything is written, after the form of the variables is set. `in_registers`: by stage, whether its reductions
   /// gather in registers, so that their inputs need no tile.
   void find_tiles(const std::vector<bool>& in_registers);
-  /// Value v is not computed: the reduction that reads it multiplies by itself.
-  void skip(codegen::ValueId v) { skipped_ = v; }
-  codegen::ValueId skipped() const { return skipped_; }
   /// Writes a list of instructions. A large kernel's instructions are in functions named after `name`.
   void write_list(const std::vector<codegen::Instr>& list, const CodePosition& place, const std::string& name);
   /// Takes a tile ("Tile" or "Rows") for v. A tile outside the frame is declared here.
@@ -92,7 +89,6 @@ class ValueStatements : public source::Statements {
   void keep(codegen::ValueId v, const CodePosition& place) override;
   void written(const codegen::Instr& in, const CodePosition& place) override;
 
-  codegen::ValueId skipped_ = codegen::kNoValue;
   int tile_indent_ = 0;  // of the tiles that a loop fills
 };
 

@@ -31,7 +31,8 @@ bool ordinary(double value) { return value == 0 || (std::fabs(value) >= 0x1p-64 
 std::string KernelNumbers::text(const std::string& key, const std::function<std::string(const NumberText&)>& write) {
   const auto found = replaced_.find(key);
   if (found != replaced_.end()) return found->second;
-  return replaced_[key] = write([&](std::int64_t number) {
+  return replaced_[key] = write([&](SymInt size) {
+           const std::int64_t number = size.value();
            if (number < 2 || numbers_.size() >= most_) return std::to_string(number);
            numbers_.push_back(number);
            return "n" + std::to_string(numbers_.size() - 1);
@@ -93,7 +94,7 @@ Statements::Lanes Statements::lanes_of(const Access& access, const CodePosition&
   if (const auto lanes = cut(access, place)) {
     r.some_lanes = true;
     const std::string& name = place.names[at(place.fast)];
-    const auto bound = [&](std::int64_t point) {
+    const auto bound = [&](SymInt point) {
       return spelled([&](const NumberText& number) {
         return dialect_.clamped(fmt::format("{} - {}", number(point), name), -1, 64);
       });
@@ -218,7 +219,7 @@ void Statements::write_load(const Instr& in, const CodePosition& place) {
 void Statements::write_gather(const Instr& in, const CodePosition& place) {
   const Access& access = program_.accesses[at(in.aux)];
   const std::string& buffer = buffers_[at(access.buffer)];
-  const std::int64_t elements = program_.arguments[at(access.buffer)].elements;
+  const std::int64_t elements = program_.arguments[at(access.buffer)].elements.value();
   const std::string end = numbers_.one("elements of " + buffer, elements);
   const bool uniform = values_[at(in.a)].width == 1 && !kept_before(in.a);
   CodePosition narrow = place;

@@ -1,4 +1,4 @@
-// Random programs over symbolic sizes: what random_dynamic and random_open_exports capture.
+// Random programs over symbolic sizes: what random_dynamic and random_symbolic_exports capture.
 #pragma once
 
 #include <array>

@@ -40,12 +40,13 @@ int timed(mem::DiskCache& cache, const LoopProgram& p, bool tune = true) {
   options.tune = tune;
   options.adjust = [](opencl::DeviceTable& t) { t.cpu = true; };
   opencl::OpenClBackend device(0, options);
-  const Bytes in = random_bytes(DType::float32, p.arguments[0].elements, 3);
-  const Bytes want(DType::float32, p.arguments[1].elements), got(DType::float32, p.arguments[1].elements);
+  const Bytes in = random_bytes(DType::float32, p.arguments[0].elements.value(), 3);
+  const Bytes want(DType::float32, p.arguments[1].elements.value()),
+      got(DType::float32, p.arguments[1].elements.value());
   const graph::Scalar parameters[] = {graph::Scalar::of_float(DType::float64, 2)};
   interpret(p, {&in, &want}, parameters);
   run_there(device, p, {&in, &got}, parameters);
-  CHECK(worst_difference(want, got, 16.2 * static_cast<double>(p.arguments[0].elements)) < 1e-6);
+  CHECK(worst_difference(want, got, 16.2 * static_cast<double>(p.arguments[0].elements.value())) < 1e-6);
   device.programs().wait_for_exports();
   return device.choices().timed();
 }

@@ -31,7 +31,7 @@ LoopProgram scanning(const Case& c) {
   LoopProgram p;
   p.name = "scan";
   p.outer = {c.rows};
-  p.scanning = codegen::Scanning{c.op, 1, c.rows, c.extent, c.inner};
+  p.scanning = codegen::Scanning{c.op, c.rows, c.extent, c.inner};
   p.form = codegen::Scan{};
   const std::int64_t elements = c.rows * c.extent * c.inner;
   p.arguments.push_back({c.dtype, elements, false, "in0", -1, false});

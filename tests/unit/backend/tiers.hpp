@@ -59,8 +59,8 @@ inline void check_same_bits(const std::vector<Work>& works, const std::string& l
     std::vector<Bytes> two;
     std::size_t next = 0;
     for (const codegen::Argument& a : works[w].program.arguments) {
-      one.push_back(a.output ? Bytes(a.dtype, a.elements) : works[w].inputs[next]);
-      two.push_back(a.output ? Bytes(a.dtype, a.elements) : works[w].inputs[next++]);
+      one.push_back(a.output ? Bytes(a.dtype, a.elements.value()) : works[w].inputs[next]);
+      two.push_back(a.output ? Bytes(a.dtype, a.elements.value()) : works[w].inputs[next++]);
     }
     std::vector<void*> first;
     std::vector<void*> second;

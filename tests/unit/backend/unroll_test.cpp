@@ -62,8 +62,8 @@ TEST_CASE("the bits are those of the reduction, for every reduction, dtype and n
           codegen::verify(*flat);
           CHECK(flat->stages.size() == 1);
           CHECK(flat->stages[0].inner.empty());
-          Bytes x = random_bytes(dtype, p.arguments[0].elements, 1);
-          Bytes c = random_bytes(dtype, p.arguments[1].elements, 2);
+          Bytes x = random_bytes(dtype, p.arguments[0].elements.value(), 1);
+          Bytes c = random_bytes(dtype, p.arguments[1].elements.value(), 2);
           const Bytes want(dtype, 37 * 21), got(dtype, 37 * 21);
           interpret(p, {&x, &c, &want});
           run(device, p, {&x, &c, &got});

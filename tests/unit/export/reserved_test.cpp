@@ -8,7 +8,7 @@
 
 #include "../../support/temporary_folder.hpp"
 #include "oriel/oriel.hpp"
-#include "runtime/export.hpp"
+#include "source/cpp/export/names.hpp"
 
 using namespace oriel;
 using test::TemporaryFolder;
@@ -40,7 +40,7 @@ TEST_CASE("every macro of the headers that an export includes is refused as a na
     name = name.substr(0, name.find('('));
     if (std::isalpha(static_cast<unsigned char>(name[0])) == 0) continue;
     CAPTURE(name);
-    CHECK(refusal([&] { runtime::check_export_name(name, "an input"); }) != "nothing");
+    CHECK(refusal([&] { source::cpp::check_export_name(name, "an input"); }) != "nothing");
     ++count;
   }
   CHECK(count > 100);

@@ -2,8 +2,8 @@
 // scripts/packaging/exports installs their compilers and runs this.
 #include <fstream>
 
-#include "open_program.hpp"
 #include "oriel/function.hpp"
+#include "symbolic_program.hpp"
 
 using namespace oriel;
 using namespace oriel::test;
@@ -119,7 +119,7 @@ TEST_CASE("exports of symbolic sizes build and run on other targets") {
   for (const Target& target : targets(folder)) {
     CAPTURE(target.compiler);
     CAPTURE(target.flags);
-    OpenProgram program(folder);
+    SymbolicProgram program(folder);
     std::vector<std::vector<Tensor>> want(2);
     std::vector<std::size_t> numbers;
     const std::vector<std::int64_t> sizes{5, 31, 129};

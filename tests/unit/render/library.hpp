@@ -102,8 +102,8 @@ inline void check_sample(const Sample& sample, Library::Kernel kernel) {
   std::size_t next = 0;
   for (const codegen::Argument& a : sample.program.arguments) {
     if (a.output) {
-      got.emplace_back(a.dtype, a.elements);
-      want.emplace_back(a.dtype, a.elements);
+      got.emplace_back(a.dtype, a.elements.value());
+      want.emplace_back(a.dtype, a.elements.value());
     } else {
       got.push_back(sample.inputs.at(next));
       want.push_back(sample.inputs.at(next++));

@@ -44,11 +44,11 @@ void run_native(const TieredKernel& /*kernel*/, NativeFn /*native*/, const Team&
   no_compiled_tier("run_native");
 }
 
-OpenUnits::OpenUnits(const codegen::OpenKernel& kernel, std::span<const sym::Expr> variables)
+SymbolicUnits::SymbolicUnits(const codegen::LoopProgram& kernel, std::span<const sym::Expr> variables)
     : kernel_(kernel), variables_(variables.begin(), variables.end()) {}
-OpenUnits::~OpenUnits() = default;
-SizedUnit OpenUnits::at(const codegen::LoweredKernel& /*closed*/, std::span<const std::int64_t> /*values*/) const {
-  no_compiled_tier("OpenUnits");
+SymbolicUnits::~SymbolicUnits() = default;
+SizedUnit SymbolicUnits::at(const codegen::LoweredKernel& /*closed*/, std::span<const std::int64_t> /*values*/) const {
+  no_compiled_tier("SymbolicUnits");
 }
 
 Tuner::Tuner(std::function<NativeBuilder&()> builder, double patience, std::function<int(const TieredKernel&)> threads)

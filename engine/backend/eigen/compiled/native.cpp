@@ -140,8 +140,8 @@ std::string source_key(const std::string& context, const std::string& source) {
 /// itself from now on.
 bool use(const TieredKernel& kernel, void* symbol, const std::shared_ptr<const LoadedUnit>& unit) {
   if (kernel.native.load(std::memory_order_relaxed) != nullptr) return true;
-  if (kernel.open() != nullptr) {
-    std::optional<std::vector<std::int64_t>> numbers = kernel.open()->numbers(kernel.sized.values);
+  if (kernel.shared() != nullptr) {
+    std::optional<std::vector<std::int64_t>> numbers = kernel.shared()->numbers(kernel.sized.values);
     if (!numbers) {
       kernel.orphaned = true;
       return false;
@@ -156,27 +156,27 @@ bool use(const TieredKernel& kernel, void* symbol, const std::shared_ptr<const L
 /// Marks a kernel, and all that share its source, as one that the tile machine runs.
 void give_up(const TieredKernel& kernel) {
   kernel.tried = true;
-  if (kernel.open() != nullptr) kernel.open()->tried = true;
+  if (kernel.shared() != nullptr) kernel.shared()->tried = true;
 }
 
 }  // namespace
 
 void render_unit_of(const TieredKernel& kernel) {
-  if (kernel.open() != nullptr && !kernel.open()->render(kernel.program)) kernel.orphaned = true;
+  if (kernel.shared() != nullptr && !kernel.shared()->render(kernel.program)) kernel.orphaned = true;
 }
 
 void take_compiled(const TieredKernel& kernel) {
-  const OpenUnit* const open = kernel.open();
-  if (open == nullptr || !open->tried.load(std::memory_order_acquire)) return;
-  if (void* const symbol = open->native.load(std::memory_order_acquire)) {
+  const SymbolicUnit* const symbolic = kernel.shared();
+  if (symbolic == nullptr || !symbolic->tried.load(std::memory_order_acquire)) return;
+  if (void* const symbol = symbolic->native.load(std::memory_order_acquire)) {
     const std::lock_guard lock(base::fork_mutex(base::ForkLock::units));
-    if (!use(kernel, symbol, open->unit)) return;
+    if (!use(kernel, symbol, symbolic->unit)) return;
   }
   kernel.tried.store(true, std::memory_order_release);
 }
 
 NativeBuilder::Wanted NativeBuilder::wanted(const TieredKernel& kernel, const std::string& name) {
-  if (kernel.open() != nullptr) return {&kernel, kernel.open()->text()->symbol, kernel.open()->text()->source};
+  if (kernel.shared() != nullptr) return {&kernel, kernel.shared()->text()->symbol, kernel.shared()->text()->source};
   // Kernels over other slices of the same memory are one source.
   codegen::LoopProgram program = kernel.program;
   codegen::take_bases(program);
@@ -188,17 +188,17 @@ bool NativeBuilder::adopt(const std::string& context, const Wanted& wanted,
                           const std::shared_ptr<const LoadedUnit>& unit) {
   void* const symbol = unit->symbol(wanted.symbol);
   if (symbol == nullptr) return false;
-  const OpenUnit* const open = wanted.kernel->open();
+  const SymbolicUnit* const symbolic = wanted.kernel->shared();
   {
     const std::lock_guard lock(loading_);
     by_source_[source_key(context, wanted.source)] = unit;
   }
   const std::lock_guard lock(base::fork_mutex(base::ForkLock::units));
   const bool used = use(*wanted.kernel, symbol, unit);
-  if (open == nullptr) return true;
-  open->unit = unit;
-  open->native.store(symbol, std::memory_order_release);
-  open->tried.store(true, std::memory_order_release);
+  if (symbolic == nullptr) return true;
+  symbolic->unit = unit;
+  symbolic->native.store(symbol, std::memory_order_release);
+  symbolic->tried.store(true, std::memory_order_release);
   return used;
 }
 
@@ -250,8 +250,9 @@ std::vector<NativeBuilder::Wanted> NativeBuilder::take_found(const std::string& 
     take_compiled(*kernel);
     if (!kernel->tile_only.empty() || kernel->tried.load(std::memory_order_relaxed)) continue;
     std::string name = kernel->program.name;
-    if (kernel->open() != nullptr) {
-      if (!symbols.insert(kernel->open()->text()->symbol).second) continue;  // build() gives it what the first one gets
+    if (kernel->shared() != nullptr) {
+      if (!symbols.insert(kernel->shared()->text()->symbol).second)
+        continue;  // build() gives it what the first one gets
     } else {
       for (int copy = 2; !symbols.insert(identifier(name)).second; ++copy)
         name = fmt::format("{}_{}", kernel->program.name, copy);
@@ -281,8 +282,8 @@ void NativeBuilder::look_up(std::span<const TieredKernel* const> kernels, std::v
 /// The key depends on the program's structure, or on the source that all sizes share. If two programs share a hash, a
 /// wrong verdict only costs speed.
 std::string NativeBuilder::verdict_key(const std::string& context, const TieredKernel& kernel, int threads) const {
-  if (kernel.open() != nullptr)
-    return fmt::format("verdict\n{}{} threads\n{}", context, threads, kernel.open()->text()->source);
+  if (kernel.shared() != nullptr)
+    return fmt::format("verdict\n{}{} threads\n{}", context, threads, kernel.shared()->text()->source);
   return fmt::format("verdict\n{}{} threads {} {:016x}", context, threads, kernel.program.name,
                      codegen::hash_value(kernel.program));
 }
@@ -293,7 +294,7 @@ bool NativeBuilder::was_faster(const TieredKernel& kernel, int threads) const {
 
 bool NativeBuilder::recall(const TieredKernel& kernel, int threads) {
   // A unit of many sizes is not rendered for this question: look_up() asks it later.
-  if (kernel.open() != nullptr) return false;
+  if (kernel.shared() != nullptr) return false;
   if (!cache_.usable() || !compiler_.known() || kernel.tried.load(std::memory_order_acquire)) return false;
   std::string context;
   {
@@ -331,7 +332,7 @@ void NativeBuilder::build(std::span<const TieredKernel* const> kernels, std::vec
   if (cancel != nullptr && cancel->load()) return;
   // Kernels of one source, of which one stood for all.
   for (const TieredKernel* kernel : kernels) {
-    if (kernel->open() == nullptr || kernel->tried || !kernel->tile_only.empty()) continue;
+    if (kernel->shared() == nullptr || kernel->tried || !kernel->tile_only.empty()) continue;
     if (find_loaded(context, NativeBuilder::wanted(*kernel, {}))) {
       kernel->tried = true;
     } else {

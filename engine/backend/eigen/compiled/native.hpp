@@ -11,7 +11,7 @@
 #include <vector>
 
 #include "backend/eigen/compiled/compiler.hpp"
-#include "backend/eigen/compiled/open_unit.hpp"
+#include "backend/eigen/compiled/symbolic_unit.hpp"
 #include "backend/eigen/compiled/tuning.hpp"
 #include "backend/eigen/tile/plan.hpp"
 #include "backend/eigen/tile/threads.hpp"
@@ -52,12 +52,12 @@ struct TieredKernel final : Kernel, std::enable_shared_from_this<TieredKernel> {
   mutable Tuning own_tuning;
 
   /// The unit of many sizes that it shares; null if it is compiled by itself.
-  const OpenUnit* open() const noexcept {
+  const SymbolicUnit* shared() const noexcept {
     return orphaned.load(std::memory_order_relaxed) ? nullptr : sized.unit.get();
   }
   Tuning& tuning() const noexcept {
-    const OpenUnit* const shared = open();
-    return shared != nullptr ? shared->tuning : own_tuning;
+    const SymbolicUnit* const symbolic = shared();
+    return symbolic != nullptr ? symbolic->tuning : own_tuning;
   }
 };
 

@@ -77,7 +77,7 @@ void run_native(const TieredKernel& kernel, NativeFn native, const Team& threads
     }
   }
   InlineVector<void*, 16> moved;
-  if (!kernel.bases.empty() && kernel.open() == nullptr) {
+  if (!kernel.bases.empty() && kernel.shared() == nullptr) {
     for (std::size_t k = 0; k < arguments.size(); ++k)
       moved.push_back(static_cast<char*>(arguments[k]) +
                       kernel.bases[k] * static_cast<std::int64_t>(itemsize(kernel.program.arguments[k].dtype)));

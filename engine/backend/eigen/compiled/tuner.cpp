@@ -205,9 +205,9 @@ void Tuner::work() {
     for (const TieredKernel* k : list) {
       if (remember) break;
       const bool native = k->native.load() != nullptr;
-      const bool known = native && k->open() != nullptr && was_faster(*k);
+      const bool known = native && k->shared() != nullptr && was_faster(*k);
       // A kernel that lost its unit meanwhile is watched by itself. So are the others, once they are asked for.
-      if (k->sized.unit != nullptr && k->open() == nullptr) k->sized.unit->tuning.phase = Phase::Watched;
+      if (k->sized.unit != nullptr && k->shared() == nullptr) k->sized.unit->tuning.phase = Phase::Watched;
       k->tuning().phase.store(known    ? Phase::Native
                               : native ? Phase::Measured
                               : build  ? Phase::Tile

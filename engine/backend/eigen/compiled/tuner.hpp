@@ -19,9 +19,9 @@ namespace oriel::backend::eigen {
 /// asked. When the kernel has taken as long as building costs, it is built; so at worst the time doubles. Then both
 /// tiers run it in turns, five times each after a first compiled run that does not count. The tier with the best time
 /// keeps the kernel, and the disk cache keeps the verdict. Kernels of many sizes that share a compiled form
-/// (open_unit.hpp) are watched, built and measured together: a size that was never met costs no build. One thread of
-/// low priority asks and builds, and its compilers have low priority too. Kernels that become due while it works form
-/// one unit. Only the end of the process waits for the thread, and it ends a running compiler.
+/// (symbolic_unit.hpp) are watched, built and measured together: a size that was never met costs no build. One thread
+/// of low priority asks and builds, and its compilers have low priority too. Kernels that become due while it works
+/// form one unit. Only the end of the process waits for the thread, and it ends a running compiler.
 ///
 /// Thread safety: any thread.
 class Tuner {

@@ -122,8 +122,8 @@ std::shared_ptr<const PartsPlan> plan_parts(const codegen::LoopProgram& program,
     if (!program.arguments[a].local) continue;
     LocalRows local;
     local.argument = a;
-    local.bytes =
-        program.arguments[a].elements / points * static_cast<std::int64_t>(itemsize(program.arguments[a].dtype));
+    local.bytes = program.arguments[a].elements.value() / points *
+                  static_cast<std::int64_t>(itemsize(program.arguments[a].dtype));
     local.offset = plan->local_bytes;
     plan->local_bytes += round_up(local.bytes * plan->block, 64) + 64;
     plan->locals.push_back(local);

@@ -16,7 +16,7 @@ MemoryAccess make_reach(const codegen::LoopProgram& program, const isa::Table& t
   r.same = !is_half(access.dtype);
   if (r.buffer >= 0) {
     const codegen::Argument& argument = program.arguments[static_cast<std::size_t>(r.buffer)];
-    r.elements = argument.elements;
+    r.elements = argument.elements.value();
     r.slack = !store && !overwritten && !argument.local;
     r.own = !store && overwritten;
     // If the kernel reads the same memory, its lines are in the caches already.

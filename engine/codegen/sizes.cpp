@@ -1,0 +1,117 @@
+#include "codegen/sizes.hpp"
+
+#include <algorithm>
+#include <boost/container/small_vector.hpp>
+
+#include "base/hash.hpp"
+#include "codegen/lower_alone.hpp"
+#include "codegen/stack.hpp"
+
+namespace oriel::codegen {
+
+using graph::Sizes;
+
+void add_sizes(const LoopProgram& program, Sizes& sizes) {
+  sizes.add(program.outer);
+  for (const Stage& stage : program.stages) {
+    sizes.add(stage.columns);
+    sizes.add(stage.inner);
+  }
+  for (const Access& access : program.accesses) sizes.add(stack_of(access));
+  for (const Argument& argument : program.arguments) sizes.add(argument.elements);
+  for (const Constant& constant : program.constants) sizes.add(constant.size);
+}
+
+void add_sizes(const KernelParts& parts, Sizes& sizes) {
+  for (const LoweredKernel& kernel : parts.kernels) add_sizes(kernel.program, sizes);
+  sizes.add(parts.joined.loops.extents);
+  sizes.add(parts.joined.loops.units);
+  for (const Ints& units : parts.joined.loops.units_of) sizes.add(units);
+}
+
+LoopProgram at(const LoopProgram& program, const Sizes::At& sizes) {
+  LoopProgram out = program;
+  if (runs_alone(program)) {
+    std::vector<Shape> shapes;
+    for (const Access& access : program.accesses) shapes.push_back(sizes(stack_of(access).shape()));
+    set_shapes(out, shapes);
+    return out;
+  }
+  out.outer = sizes(program.outer);
+  for (Stage& stage : out.stages) {
+    stage.columns = sizes(stage.columns);
+    stage.inner = sizes(stage.inner);
+  }
+  boost::container::small_vector<View, 2> views;
+  for (Access& access : out.accesses) {
+    if (!access.is_symbolic()) continue;
+    views.clear();
+    for (const View& view : stack_of(access).views()) views.push_back(sizes(view));
+    access.remap(detail::trusted_stack({views.data(), views.size()}));
+  }
+  for (Argument& argument : out.arguments) argument.elements = sizes(argument.elements);
+  for (Constant& constant : out.constants)
+    if (constant.size.is_symbolic()) constant.value.i = sizes(std::exchange(constant.size, 0)).value();
+  return out;
+}
+
+KernelParts at(const KernelParts& parts, const Sizes::At& sizes) {
+  KernelParts out;
+  out.kernels.reserve(parts.kernels.size());
+  for (const LoweredKernel& kernel : parts.kernels) {
+    LoweredKernel& sized = out.kernels.emplace_back();
+    sized.program = at(kernel.program, sizes);
+    sized.bindings = kernel.bindings;
+  }
+  out.joined.between = parts.joined.between;
+  out.joined.running = parts.joined.running;
+  out.joined.loops.extents = sizes(parts.joined.loops.extents);
+  out.joined.loops.units = sizes(parts.joined.loops.units);
+  for (const Ints& units : parts.joined.loops.units_of) out.joined.loops.units_of.push_back(sizes(units));
+  return out;
+}
+
+std::vector<Binding> number_values(KernelParts& parts) {
+  std::vector<Binding> values;
+  const auto number_of = [&](schedule::EntryId entry, bool leaf) {
+    std::size_t n = 0;
+    while (n < values.size() && (values[n].entry != entry || values[n].leaf != leaf)) ++n;
+    if (n == values.size()) values.push_back({entry, leaf});
+    return static_cast<schedule::EntryId>(n);
+  };
+  for (LoweredKernel& kernel : parts.kernels) {
+    for (Binding& binding : kernel.bindings) binding.entry = number_of(binding.entry, binding.leaf);
+    // What explain() tells is told of plans with numbers alone.
+    kernel.notes.clear();
+    kernel.domain_before.clear();
+  }
+  parts.joined.kernels.clear();
+  for (schedule::EntryId& value : parts.joined.between) value = number_of(value, false);
+  return values;
+}
+
+std::uint64_t hash_value(const KernelParts& parts) noexcept {
+  std::uint64_t hash = parts.kernels.size();
+  for (const LoweredKernel& kernel : parts.kernels) hash = base::mix(hash, hash_value(kernel.program));
+  return hash;
+}
+
+bool same_parts(const KernelParts& a, const KernelParts& b) noexcept {
+  const auto same_ints = [](const Ints& x, const Ints& y) {
+    return std::equal(x.begin(), x.end(), y.begin(), y.end(), [](SymInt m, SymInt n) { return identical(m, n); });
+  };
+  const auto same_value = [](const Binding& x, const Binding& y) { return x.entry == y.entry && x.leaf == y.leaf; };
+  const auto same_kernel = [&](const LoweredKernel& x, const LoweredKernel& y) {
+    return std::equal(x.bindings.begin(), x.bindings.end(), y.bindings.begin(), y.bindings.end(), same_value) &&
+           same_program(x.program, y.program);
+  };
+  const schedule::SharedLoops& ours = a.joined.loops;
+  const schedule::SharedLoops& theirs = b.joined.loops;
+  return a.joined.running == b.joined.running && a.joined.between == b.joined.between &&
+         same_ints(ours.extents, theirs.extents) && same_ints(ours.units, theirs.units) &&
+         std::equal(ours.units_of.begin(), ours.units_of.end(), theirs.units_of.begin(), theirs.units_of.end(),
+                    same_ints) &&
+         std::equal(a.kernels.begin(), a.kernels.end(), b.kernels.begin(), b.kernels.end(), same_kernel);
+}
+
+}  // namespace oriel::codegen

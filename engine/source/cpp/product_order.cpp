@@ -1,0 +1,125 @@
+#include "source/cpp/product_order.hpp"
+
+#include <fmt/format.h>
+
+#include <vector>
+
+#include "codegen/makers.hpp"
+#include "codegen/product_form.hpp"
+
+namespace oriel::source::cpp {
+
+using codegen::Access;
+using codegen::Code;
+using codegen::Contraction;
+using codegen::Instr;
+using codegen::LoopProgram;
+
+namespace {
+
+using SizeText = std::function<std::string(SymInt)>;
+
+/// The loops of one factor, and the loads that make it.
+class SymbolicFactor {
+ public:
+  SymbolicFactor(const LoopProgram& symbolic, const LoopProgram& program, const Contraction& c, bool left,
+                 const SizeText& size)
+      : symbolic_(symbolic), dtype_(c.dtype), size_(size) {
+    const Ints& outer = symbolic.outer;
+    const Ints& inner = symbolic.stages[c.stage].inner;
+    for (std::size_t d = 0; d < inner.size(); ++d) loops_.push_back({outer.size() + d, inner[d]});
+    summed_ = loops_.size();
+    for (const std::size_t d : left ? c.row_loops : c.column_loops) loops_.push_back({d, outer[d]});
+    own_ = loops_.size() - summed_;
+    for (const std::size_t d : c.batch_loops) loops_.push_back({d, outer[d]});
+    codegen::Makers(program, c.stage).gather(left ? c.left : c.right, made_);
+  }
+
+  std::string walks() const {
+    std::string text;
+    const Access* const load = is_load() ? &access_of(made_[0]) : nullptr;
+    for (const Loop& loop : loops_) {
+      codegen::SymbolicAxis axis{loop.extent, 0, 0, loop.extent};
+      if (load != nullptr && loop.number < load->loops()) axis = load->axis(loop.number);
+      text += fmt::format("{}{{{}, {}, {}, {}}}", text.empty() ? "" : ", ", size_(loop.extent), size_(axis.coefficient),
+                          size_(axis.begin), size_(axis.end));
+    }
+    return text.empty() ? "{1, 0, 0, 1}" : text;
+  }
+
+  std::string factor(const char* name) const {
+    return fmt::format("{{{}, {}, {}, {}, {}}}", name, summed_, own_, loops_.size(), is_load() ? "true" : "false");
+  }
+
+  /// Is a load contiguous along the depth, and strided along the last axis?
+  std::string turned() const {
+    std::string any;
+    if (loops_.size() == summed_) return "false";
+    const Loop& last = loops_[own_ > 0 ? summed_ + own_ - 1 : loops_.size() - 1];
+    for (const Instr& in : made_) {
+      if (!codegen::reads(in)) continue;
+      if (access_of(in).buffer < 0) continue;
+      std::string along;
+      for (std::size_t k = 0; k < summed_; ++k) {
+        const std::string one = reaches(in, loops_[k], "{0} == 1 || {0} == -1");
+        if (!one.empty()) along += (along.empty() ? "" : " || ") + one;
+      }
+      const std::string across = reaches(in, last, "{0} >= 2 || {0} <= -2");
+      if (!along.empty() && !across.empty())
+        any += fmt::format("{}(({}) && {})", any.empty() ? "" : " || ", along, across);
+    }
+    return any.empty() ? "false" : any;
+  }
+
+ private:
+  struct Loop {
+    std::size_t number;
+    SymInt extent;
+  };
+
+  const Access& access_of(const Instr& in) const { return symbolic_.accesses[static_cast<std::size_t>(in.aux)]; }
+  bool is_load() const {
+    if (made_.size() != 1 || made_[0].code != Code::Load) return false;
+    const Access& access = access_of(made_[0]);
+    return access.affine() && access.dtype == dtype_;
+  }
+  std::string reaches(const Instr& in, const Loop& loop, const char* test) const {
+    if (loop.number >= access_of(in).loops()) return {};
+    const SymInt stride = access_of(in).axis(loop.number).coefficient;
+    if (identical(stride, 0)) return {};
+    return fmt::format("({} > 1 && ({}))", size_(loop.extent), fmt::format(fmt::runtime(test), size_(stride)));
+  }
+
+  const LoopProgram& symbolic_;
+  DType dtype_;
+  const SizeText& size_;
+  std::vector<Loop> loops_;
+  std::size_t summed_ = 0;
+  std::size_t own_ = 0;
+  std::vector<Instr> made_;
+};
+
+std::string points_text(const Ints& extents, const std::vector<std::size_t>& loops, const SizeText& size) {
+  SymInt points = 1;
+  for (const std::size_t d : loops) points *= extents[d];
+  return size(points);
+}
+
+}  // namespace
+
+std::string product_order(const Contraction& c, const LoopProgram& symbolic, const LoopProgram& program,
+                          const SizeText& size) {
+  const Ints& outer = symbolic.outer;
+  const SymbolicFactor left(symbolic, program, c, true, size);
+  const SymbolicFactor right(symbolic, program, c, false, size);
+  return fmt::format(
+      "[&] {{\n    const Walk left[] = {{{}}};\n    const Walk right[] = {{{}}};\n    return product_order({}, {}, {}, "
+      "{}, "
+      "{}, {}, {}, {}, {}, {});\n  }}()",
+      left.walks(), right.walks(), points_text(outer, c.batch_loops, size), points_text(outer, c.row_loops, size),
+      points_text(outer, c.column_loops, size), size(numel(symbolic.stages[c.stage].inner)), left.factor("left"),
+      right.factor("right"), left.turned(), right.turned(), codegen::window_form(program) ? "true" : "false",
+      itemsize(c.dtype));
+}
+
+}  // namespace oriel::source::cpp

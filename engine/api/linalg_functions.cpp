@@ -359,7 +359,7 @@ struct LeastSquares {
   }
 };
 
-/// About what a matrix costs: measured on a Zen 3 core for solve, and scaled.
+/// A rough estimate of what a matrix costs, by its operations.
 template <int kFactor>
 double nanoseconds(std::span<const std::vector<std::int64_t>> shapes) {
   const std::vector<std::int64_t>& x = shapes[0];

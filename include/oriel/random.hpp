@@ -1,7 +1,7 @@
 // Random numbers from keys. A draw is a function of its key and of the position of each element, so it fuses with what
 // stands behind it, and it is the same in every run and for any number of threads. Bits, integers and uniform numbers
 // are the same on every device too. Other distributions take functions of floats, whose last places depend on the
-// device: they agree within 16 units in the last place of the largest intermediate result.
+// device.
 //
 // The generator is Philox 4x32-10 of Salmon et al., "Parallel random numbers: as easy as 1, 2, 3" (SC 2011). Element p
 // reads words 0 and 1 of counter p, and words 2 and 3 where it needs more bits. So the numbers at the first positions
@@ -96,7 +96,7 @@ class Key {
                                  DType dtype = DType::float32);
 /// Gamma numbers, x^(a-1) exp(-x/scale) up to a factor, by the method of Marsaglia and Tsang ("A simple method for
 /// generating gamma variables", 2000). Each element makes 16 attempts at once and takes the first that is accepted,
-/// which costs as much as some 35 normal numbers; none of the 16 is accepted with a probability below 2^-69, and then
+/// which costs as much as all of them; none of the 16 is accepted with a probability below 2^-69, and then
 /// the first counts. a > 0; small a give numbers that underflow to 0.
 [[nodiscard]] Tensor gamma(const Key& key, const Shape& shape, const Operand& a, const Operand& scale = 1,
                            DType dtype = DType::float32);

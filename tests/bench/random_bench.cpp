@@ -93,7 +93,8 @@ void systems(benchmark::State& state) {
         for (std::int64_t k = 0; k < batches; ++k) {
           const Eigen::Map<const Matrix> a(&x[static_cast<std::size_t>(k * n * n)]);
           const Eigen::Map<const Vector> right(&b[static_cast<std::size_t>(k * n)]);
-          Eigen::Map<Vector>(&out[static_cast<std::size_t>(k * n)]) = a.partialPivLu().solve(right);
+          Eigen::Map<Vector> found(&out[static_cast<std::size_t>(k * n)]);
+          found = a.partialPivLu().solve(right);
         }
       });
 }

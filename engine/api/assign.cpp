@@ -7,6 +7,7 @@
 #include "oriel/error.hpp"
 #include "oriel/movement.hpp"
 #include "oriel/ops.hpp"
+#include "oriel/scatter.hpp"
 
 namespace oriel {
 

@@ -71,7 +71,7 @@ struct FormPlanner {
     const std::shared_ptr<Plan> plan = begin();
     plan->hosting = make_host_plan(program);
     plan->arguments = program.arguments.size();
-    plan->points = program.arguments.back().elements;
+    plan->points = program.arguments.back().elements.value();
     if (plan->points > 0) plan->path = KernelPath::Host;
     return plan;
   }

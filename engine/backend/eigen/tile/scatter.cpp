@@ -18,7 +18,7 @@ using ops::ScatterBlock;
 using Combine = void (*)(void* out, const ScatterBlock& block, const void* x, std::int64_t line, std::int64_t step);
 
 // Threads share lines if each of them has at least so many bytes of one.
-constexpr std::int64_t kLineBytes = 64;
+constexpr std::int64_t kSharedLineBytes = 64;
 
 template <class F, class Identity, class T>
 void combine_block(void* out, const ScatterBlock& block, const void* x, std::int64_t line, std::int64_t step) {
@@ -121,7 +121,7 @@ void run_scatter(const ScatterPlan& plan, const Team& threads, std::span<void* c
   std::int64_t rows = 1, columns = 1, entries = 1;  // shares of each; at most one of them is not 1
   if (s.rows >= most)
     rows = most;
-  else if (s.inner * item_bytes >= most * kLineBytes)
+  else if (s.inner * item_bytes >= most * kSharedLineBytes)
     columns = most;
   else
     entries = std::min(most, s.extent);

@@ -4,6 +4,7 @@
 #include "oriel/nonzero.hpp"
 #include "oriel/ops.hpp"
 #include "oriel/reduce.hpp"
+#include "oriel/scatter.hpp"
 
 namespace oriel {
 

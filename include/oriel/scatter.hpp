@@ -107,9 +107,9 @@ struct Histogram {
 /// Options of a histogram.
 struct HistogramOptions {
   /// The least and the greatest value that is counted; those of x if none are given, which realises x.
-  std::optional<std::pair<double, double>> range;
+  std::optional<std::pair<double, double>> range = {};
   /// What each element counts, of the shape of x.
-  std::optional<Tensor> weights;
+  std::optional<Tensor> weights = {};
   /// Divides by the sum of all counts and by the widths, so that the histogram integrates to 1: then counts are
   /// float64.
   bool density = false;

@@ -109,7 +109,7 @@ std::vector<Tensor> associative_scan(const Combination& combine, const std::vect
   return turned(out);
 }
 
-Tensor associative_scan(const std::function<Tensor(const Tensor&, const Tensor&)>& combine, const Operand& x,
+Tensor associative_scan(const Callback<Tensor(const Tensor&, const Tensor&)>& combine, const Operand& x,
                         std::int64_t axis, bool reverse) {
   const Call call("associative_scan", x);
   const Tensor source = Access::tensor(call.node(x));

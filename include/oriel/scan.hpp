@@ -4,11 +4,11 @@
 // ShapeError for an axis that x lacks.
 #pragma once
 
-#include <functional>
 #include <span>
 #include <vector>
 
 #include "oriel/api.hpp"
+#include "oriel/callback.hpp"
 #include "oriel/order.hpp"
 #include "oriel/tensor.hpp"
 
@@ -38,9 +38,9 @@ namespace ORIEL_API oriel {
 /// `combine` changes shapes; ArgumentError if it changes their number.
 ///   associative_scan([](const Tensor& a, const Tensor& b) { return maximum(a, b); }, x);
 /// @{
-[[nodiscard]] Tensor associative_scan(const std::function<Tensor(const Tensor&, const Tensor&)>& combine,
-                                      const Operand& x, std::int64_t axis = 0, bool reverse = false);
-using Combination = std::function<std::vector<Tensor>(std::span<const Tensor>, std::span<const Tensor>)>;
+[[nodiscard]] Tensor associative_scan(const Callback<Tensor(const Tensor&, const Tensor&)>& combine, const Operand& x,
+                                      std::int64_t axis = 0, bool reverse = false);
+using Combination = Callback<std::vector<Tensor>(std::span<const Tensor>, std::span<const Tensor>)>;
 [[nodiscard]] std::vector<Tensor> associative_scan(const Combination& combine, const std::vector<Tensor>& x,
                                                    std::int64_t axis = 0, bool reverse = false);
 /// @}

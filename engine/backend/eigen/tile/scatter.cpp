@@ -81,8 +81,8 @@ void check_positions(const codegen::Scattering& s, const std::int64_t* positions
   const std::int64_t n = s.each ? s.rows * s.keys * s.inner : s.keys;
   for (std::int64_t i = 0; i < n; ++i) {
     if (positions[i] >= -s.extent && positions[i] < s.extent) continue;
-    throw IndexError("scatter", fmt::format("index {} leaves axis {} of {}; {} to {} would do", positions[i], s.axis,
-                                            s.extent, -s.extent, s.extent - 1));
+    throw IndexError("scatter", fmt::format("index {} is out of range for axis {} of size {}; valid are {} to {}",
+                                            positions[i], s.axis, s.extent, -s.extent, s.extent - 1));
   }
 }
 

@@ -86,7 +86,7 @@ namespace {
 bool changes_nothing(const Node& node, const Arg& arg, const Shape& shape, const Node& source) {
   if (node.axis_strides || shape != source.shape || !is_movement(node.op)) return false;
   const Move move = move_of(node.op, shape, arg);
-  if (const auto map = movement(node.op).map) return is_identity(map(source.shape, move), source.shape);
+  if (const auto map = movement(node.op).map) return is_identity(map(source.shape, move), source.shape, Ask::guards);
   if (row(node.op).takes == Takes::View) return is_identity(*move.view);
   // A reshape to the shape that the source has for all sizes only sets strides (restepped).
   return node.op == Op::Reshape && !known_same(node.shape, node.sources[0]->shape);

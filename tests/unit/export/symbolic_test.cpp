@@ -177,7 +177,7 @@ TEST_CASE("an export serves sizes that no plan was made for") {
   const std::size_t small = program.add(
       "small", layer.export_cpp(folder.path(), {.name = "small", .longest_tile = 32, .tiles_in_scratch = true}));
   const std::size_t rows = program.add("rows", softmaxes.export_cpp(folder.path(), {.name = "rows"}));
-  const std::vector<Sizes> sizes = {{2, 2, 2},    {64, 64, 64},    {7, 385, 101}, {2, 3000, 9},
+  const std::vector<Sizes> sizes = {{2, 2, 3},    {64, 64, 65},    {7, 385, 101}, {2, 3000, 9},
                                     {300, 40, 3}, {129, 800, 257}, {3, 20000, 3}};
   std::vector<std::pair<Tensor, Tensor>> operands;
   for (const Sizes& s : sizes) {

@@ -198,12 +198,12 @@ class SumOfProducts {
     return sides;
   }
 
-  // As one kernel: a product of matrices or with a vector if the sides of the topmost multiplication make one (then a
-  // side is computed while it is packed), else loops.
+  // As one kernel: a product of matrices if the sides of the topmost multiplication make one (then a side is computed
+  // while it is packed), else loops.
   double one_kernel() const {
     const std::array<LabelExtents, 2> sides = sides_of(labels_);
     const PairShape pair = pair_shape(sides[0], sides[1], kept_);
-    if (pair.has_form()) return kRates.launch + pair.nanoseconds(sum_.dtype);
+    if (pair.has_form() && pair.rows >= 2 && pair.columns >= 2) return kRates.launch + pair.nanoseconds(sum_.dtype);
     const double scale = static_cast<double>(itemsize(sum_.dtype)) / 4;
     const auto n = static_cast<double>(factors_.size());
     return kRates.launch + pair.points() * scale * (kRates.reduce + n * kRates.load + (n - 1) * kRates.operation);

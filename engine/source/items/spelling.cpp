@@ -264,7 +264,8 @@ std::string Helpers::spell_float(const Instr& in, int width, const std::vector<s
     default:
       break;
   }
-  const std::string_view function = graph::row(in.op).c_function;
+  // Only fmod of floats is C's; integers have a function of their own.
+  const std::string_view function = in.op == Op::Fmod ? "fmod" : graph::row(in.op).c_function;
   if (function.empty())
     throw InternalError("render", fmt::format("{} has no {} spelling for floats", graph::name(in.op), dialect_.name()));
   const FunctionFault fault = dialect_.fault(in.op, in.from, type);

@@ -191,7 +191,7 @@ TEST_CASE("captured functions, symbolic sizes, files and explanations") {
   CHECK(text.find("because a host function reads it") != std::string::npos);
   CHECK_THROWS_WITH_AS(
       export_cpp({solve(x(5, 6), b(5, 6))}, folder.path(), {.name = "solver"}),
-      "export_cpp: kernel host_solve calls the host function \"solve\", which is no source; export what "
+      "export_cpp: kernel solver_k00_host_solve calls the host function \"solve\", which is no source; export what "
       "comes before and after it, and call it between the two",
       ArgumentError);
 }

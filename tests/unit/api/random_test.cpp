@@ -224,7 +224,7 @@ TEST_CASE("integers of a range are equally frequent, whatever its size") {
     for (const std::int64_t v : x.to(DType::int64).to_vector<std::int64_t>()) {
       REQUIRE(v >= low);
       REQUIRE(v < high);
-      const double place = (static_cast<double>(v) - static_cast<double>(low)) / width * cells;
+      const double place = (static_cast<double>(v) - static_cast<double>(low)) * cells / width;
       counts[std::min(counts.size() - 1, static_cast<std::size_t>(place))] += 1;
     }
     if (cells > 1) CHECK(std::abs(chi_square(counts, expected)) < 4.5);

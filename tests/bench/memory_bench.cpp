@@ -12,8 +12,8 @@
 namespace {
 
 using namespace oriel;
+using bench::in_turns;
 using bench::random_floats;
-using bench::seconds;
 
 constexpr std::int64_t kSide = 4096;
 
@@ -54,22 +54,9 @@ void read_all(const std::vector<float>& x) {
 void beside_reading(benchmark::State& state, const std::function<void(const Tensor&)>& ours) {
   const std::vector<float> x = random_floats(kSide * kSide);
   const Tensor tensor = Tensor::borrow(x, {kSide, kSide});
-  const clockid_t clock = thread_count() == 1 ? CLOCK_PROCESS_CPUTIME_ID : CLOCK_MONOTONIC;
-  double mine = std::numeric_limits<double>::infinity(), reading = mine;
-  const auto time = [&](double& least, const auto& f) {
-    const double start = seconds(clock);
-    f();
-    benchmark::ClobberMemory();
-    least = std::min(least, seconds(clock) - start);
-  };
-  ours(tensor);
-  for (auto _ : state) {
-    time(mine, [&] { ours(tensor); });
-    time(reading, [&] { read_all(x); });
-  }
-  state.counters["ms"] = mine * 1e3;
-  state.counters["read_ms"] = reading * 1e3;
-  state.counters["ratio"] = mine / reading;
+  in_turns(
+      state, [&] { ours(tensor); }, [&] { read_all(x); },
+      thread_count() == 1 ? CLOCK_PROCESS_CPUTIME_ID : CLOCK_MONOTONIC, "read");
 }
 
 #define ORIEL_READS(name, ...)                                                     \

@@ -1,13 +1,13 @@
 #include "backend/eigen/access_notes.hpp"
 
+#include <fmt/format.h>
+
 #include <algorithm>
 #include <cstdint>
 #include <cstdlib>
 #include <map>
 #include <set>
 #include <utility>
-
-#include <fmt/format.h>
 
 #include "backend/eigen/tile/row_gathers.hpp"
 #include "backend/path.hpp"
@@ -106,7 +106,8 @@ class Notes {
     parts.access = &access;
     for (std::int64_t k = 0; k < std::min(runs.run, runs.stride); ++k) {
       if (std::ssize(parts.places) * bytes_of(access) >= kWholeLine) break;
-      parts.places.insert((map.offset + k) % runs.stride);
+      // A masked access may begin before its memory.
+      parts.places.insert(((map.offset + k) % runs.stride + runs.stride) % runs.stride);
     }
   }
 

@@ -55,8 +55,12 @@ class SmallMultiplier {
       return multiply_in_place(address(*plan_.results, batch), batch, end - batch);
     for (; batch < end; batch += together_) {
       const std::int64_t all = std::min(together_, end - batch);
-      if (plan_.two_by_two != nullptr) multiply_in_place(results_, batch, all);
-      for (std::int64_t done = 0; plan_.two_by_two == nullptr && done < all; done += kSmallLanes) {
+      if (plan_.two_by_two != nullptr) {
+        multiply_in_place(results_, batch, all);
+        finish(batch, all);
+        continue;
+      }
+      for (std::int64_t done = 0; done < all; done += kSmallLanes) {
         const std::int64_t count = std::min(kSmallLanes, all - done);
         multiply(batch + done, count);
         if (plan_.results)

@@ -69,6 +69,7 @@ void Worker::pick(const TileStep& step, const Tile& tile) {
 void Worker::pick_rows(const TileStep& step, const Tile& tile) {
   const MemoryAccess& r = reach(step);
   const auto* at = static_cast<const std::int64_t*>(slots_[step.a]);
+  // A part of a row is read in place, if nothing writes to its memory.
   if (tile.rows == 1 && r.slack && at[0] >= 0 && at[0] <= r.elements - tile.cols) {
     if (void* memory = in_place(launch_, r, at[0], tile.cols)) {
       slots_[step.dst] = memory;

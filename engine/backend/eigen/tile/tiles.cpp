@@ -84,19 +84,22 @@ std::int64_t Tiler::lay_rows(std::int64_t rows, std::int64_t points) {
   return rows * points;
 }
 
-// How many elements a tile has if all values of the loops are elements of memory; else 0.
-std::int64_t Tiler::tile_that_reads() {
-  bool matrices = true;
-  for (const Stage& stage : program_.stages) {
-    if (stage.reductions.empty()) return 0;
-    for (const Instr& in : stage.body) {
-      if (in.code != codegen::Code::Load) return 0;
-      const Access& access = program_.accesses[static_cast<std::size_t>(in.aux)];
-      matrices = matrices && stage.body.size() == 1 && AccessWalker(access, program_.outer.size(), false).matrix();
-    }
-  }
-  reads_matrices_ = matrices;
-  return matrices ? std::max(processor().read_tile, kRowsTile) : processor().read_tile;
+// Are all values of the loops elements of memory?
+bool Tiler::reads_alone() const {
+  return std::all_of(program_.stages.begin(), program_.stages.end(), [](const Stage& stage) {
+    return std::all_of(stage.body.begin(), stage.body.end(),
+                       [](const Instr& in) { return in.code == codegen::Code::Load; }) &&
+           !stage.reductions.empty();
+  });
+}
+
+// Does each stage of loops that only read memory reduce one matrix?
+bool Tiler::reads_matrices() const {
+  return std::all_of(program_.stages.begin(), program_.stages.end(), [this](const Stage& stage) {
+    if (stage.body.empty()) return true;
+    const Access& access = program_.accesses[static_cast<std::size_t>(stage.body.front().aux)];
+    return stage.body.size() == 1 && AccessWalker(access, program_.outer.size(), false).matrix();
+  });
 }
 
 void Tiler::choose_tile(std::int64_t tile) {
@@ -109,10 +112,15 @@ void Tiler::choose_tile(std::int64_t tile) {
     plan_->stages.push_back(std::move(s));
   }
   if (longest <= kShortRow) plan_->columns = true;
+  bool matrices = false;
   if (tile <= 0) {
     // Live registers are at most what the widest point of a straight-line body needs; the count is taken cheaply.
-    const std::int64_t reads = plan_->columns ? 0 : tile_that_reads();
-    tile = reads > 0 ? reads : gathers_.alone ? kGatheredTile : kDefaultTile;
+    const bool reads = !plan_->columns && reads_alone();
+    matrices = reads && reads_matrices();
+    tile = matrices         ? std::max(processor().read_tile, kRowsTile)
+           : reads          ? processor().read_tile
+           : gathers_.alone ? kGatheredTile
+                            : kDefaultTile;
     std::int64_t bytes = 0;
     for (const Stage& stage : program_.stages) {
       bytes = std::max(bytes, widest(stage.body));
@@ -133,8 +141,8 @@ void Tiler::choose_tile(std::int64_t tile) {
     if (s.loops) tile_length_ = std::max(tile_length_, s.step * plan_->block);
     if (!plan_->columns && plan_->block > 1) tile_length_ = std::max(tile_length_, s.points * plan_->block);
   }
-  // Loops that only read memory use no constants.
-  const std::int64_t pinned = reads_matrices_ ? plan_->block : std::max(tile_length_, plan_->block);
+  // Loops that only reduce a matrix use no constants.
+  const std::int64_t pinned = matrices ? plan_->block : std::max(tile_length_, plan_->block);
   plan_->pinned_length = (pinned + 15) / 16 * 16;
 }
 

@@ -28,7 +28,8 @@ class Tiler {
 
  private:
   void choose_tile(std::int64_t tile);
-  std::int64_t tile_that_reads();
+  bool reads_alone() const;
+  bool reads_matrices() const;
   void choose_grid();
   void widen_columns();
   void choose_rows();
@@ -42,7 +43,6 @@ class Tiler {
   const RowGathers& gathers_;
   Plan* plan_;
   std::int64_t tile_length_ = 1;
-  bool reads_matrices_ = false;  // each stage only reduces a matrix in memory
 };
 
 /// The points of the last outer loops after which an access begins again; 0 if it does not.

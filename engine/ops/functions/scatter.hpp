@@ -6,7 +6,7 @@
 namespace oriel::ops {
 namespace {
 
-// snippet scatter:
+// snippet scatters:
 
 /// What one block of a scatter combines: `keys` lines of `inner` elements into entries that are such lines, too. Here
 /// only entries [first, last), and of each line only elements [from, to).

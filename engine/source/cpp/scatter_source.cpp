@@ -14,7 +14,7 @@ LoopsSource render_scatter(const codegen::LoopProgram& program, Keep keep, const
   const std::string name = identifier(program.name), type = memory_type(dtype);
   const bool numbers = s.op == graph::Op::ScatterLast;
   Snippets snippets;
-  snippets.need("scatter");
+  snippets.need("scatters");
   std::string combine;
   if (!numbers) {
     const std::string functor(ops::functor(graph::row(s.op).combination, dtype));

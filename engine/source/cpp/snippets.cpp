@@ -21,7 +21,9 @@ void for_each_snippet(F f) {
 void Snippets::need(std::string_view name) {
   const Snippet* found = nullptr;
   for_each_snippet([&](const Snippet& snippet) {
-    if (snippet.name == name) found = &snippet;
+    if (snippet.name != name) return;
+    if (found != nullptr) throw InternalError("render", "two helpers are named " + std::string(name));
+    found = &snippet;
   });
   if (found == nullptr) throw InternalError("render", "no helper is named " + std::string(name));
   if (!needed_.insert(found->name).second) return;

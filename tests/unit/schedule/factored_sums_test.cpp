@@ -82,16 +82,15 @@ TEST_CASE("a sum of three factors in index notation becomes two products") {
   };
   const std::vector<std::string> reasons = reasons_of(of(32, DType::float32));
   REQUIRE(reasons.size() == 1);
-  CHECK(reasons[0].starts_with("a sum of 3 factors (factored_sums_test.cpp:"));
-  CHECK(reasons[0].ends_with("): 2 products one after the other"));
+  CHECK(reasons[0] == "a sum of 3 factors: 2 products one after the other");
   same_values(of(32, DType::int32));
   CHECK_FALSE(factored(of(4, DType::float32)));   // small sums stay one kernel
   CHECK_FALSE(factored(of(32, DType::float16)));  // each product is rounded
-  CHECK_FALSE(factored(of(32, DType::bool_)));
+  same_values(of(32, DType::bool_));              // summed as integers
 }
 
 TEST_CASE("it does not matter how the sum was written") {
-  const Tensor x = leaf({32, 32}, DType::int32), y = leaf({32, 32}, DType::int32), z = leaf({32, 32}, DType::int32);
+  const Tensor x = leaf({32, 32}, DType::int64), y = leaf({32, 32}, DType::int64), z = leaf({32, 32}, DType::int64);
   // x[i, j] * y[j, k] * z[k, l], each product broadcast to the next one.
   const Tensor xy = at(x, {32, 32, 1}) * at(y, {1, 32, 32});
   const Tensor chain = sum(xy.reshape({32, 32, 32, 1}) * at(z, {1, 1, 32, 32}), Ints{1, 2});
@@ -125,7 +124,7 @@ TEST_CASE("sums that one kernel computes as well are left alone") {
 }
 
 TEST_CASE("padding above a product is not moved below it") {
-  const Tensor x = leaf({32, 32}, DType::int32), y = leaf({32, 32}, DType::int32), z = leaf({34, 32}, DType::int32);
+  const Tensor x = leaf({32, 32}, DType::int64), y = leaf({32, 32}, DType::int64), z = leaf({34, 32}, DType::int64);
   const Tensor xy = pad(at(x, {32, 32, 1}) * at(y, {1, 32, 32}), {{0, 0}, {0, 0}, {1, 1}});
   same_values(sum(xy.reshape({32, 32, 34, 1}) * at(z, {1, 1, 34, 32}), Ints{1, 2}));
 }

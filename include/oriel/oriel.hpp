@@ -47,5 +47,6 @@
 #include "oriel/statistics.hpp"
 #include "oriel/symint.hpp"
 #include "oriel/tensor.hpp"
+#include "oriel/text.hpp"
 #include "oriel/view.hpp"
 #include "oriel/windows.hpp"

@@ -56,7 +56,8 @@ void check_step(bool leads) {
   if (!leads) throw ArgumentError("arange", "step is 0; give a step that leads from start to stop");
 }
 
-Tensor float_range(const Call& call, const Operand& start, const Operand& stop, const Operand& step) {
+Tensor float_range(const Call& call, const Operand& start, const Operand& stop, const Operand& step,
+                   DType dtype = DType::float32) {
   const double first = finite(call, start, "start");
   const double last = finite(call, stop, "stop");
   const double by = finite(call, step, "step");
@@ -68,7 +69,7 @@ Tensor float_range(const Call& call, const Operand& start, const Operand& stop, 
   // start + i * step in float64, rounded once.
   NodePtr x = call.cast(graph::iota(shape, device, call.origin()), DType::float64);
   x = call.binary(Op::Add, call.binary(Op::Mul, std::move(x), by), first);
-  return Access::tensor(call.cast(std::move(x), DType::float32));
+  return Access::tensor(call.cast(std::move(x), dtype));
 }
 
 }  // namespace
@@ -142,6 +143,24 @@ Tensor arange(const Operand& start, const Operand& stop, const Operand& step) {
   if (steps > INT64_MAX)
     throw OverflowError("arange", fmt::format("{} to {} passes 2^63-1 elements", from.value(), to.value()));
   return progression(call, from, by, static_cast<std::int64_t>(steps > 0 ? steps : 0));
+}
+
+Tensor arange(const Operand& stop, DType dtype) { return arange(Operand(0, Access::site(stop)), stop, 1, dtype); }
+
+Tensor arange(const Operand& start, const Operand& stop, const Operand& step, DType dtype) {
+  const Call call("arange", start);
+  if (api::common_dtype({&start, &stop, &step}) == DType::float32) return float_range(call, start, stop, step, dtype);
+  const Tensor whole_numbers = arange(start, stop, step);
+  return Access::tensor(call.cast(Access::node(whole_numbers), dtype));
+}
+
+Tensor linspace(const Operand& start, const Operand& stop, SymInt count, DType dtype, Endpoint endpoint) {
+  if (endpoint == Endpoint::included) return linspace(start, stop, count, dtype);
+  const Call call("linspace", start);
+  if (!sym::state_size(count, "linspace") && count < 0)
+    throw ArgumentError("linspace", fmt::format("count is {}; give a number >= 0", to_string(count)));
+  const Tensor all = linspace(start, stop, count + 1, dtype);
+  return Access::tensor(call.shrink(Access::node(all), {{0, count}}));
 }
 
 Tensor linspace(const Operand& start, const Operand& stop, SymInt count, DType dtype) {

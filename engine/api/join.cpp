@@ -146,6 +146,13 @@ NodePtr rolled(const Call& call, NodePtr node, std::size_t d, SymInt shift) {
 
 Tensor roll(const Operand& x, std::int64_t shift, std::int64_t axis) { return roll(x, Ints{shift}, Ints{axis}); }
 
+Tensor roll(const Operand& x, std::int64_t shift) {
+  const Call call("roll", x);
+  const NodePtr node = call.node(x);
+  const Shape shape = node->shape;
+  return Access::tensor(call.reshape(rolled(call, call.reshape(node, {numel(shape)}), 0, shift), shape));
+}
+
 Tensor roll(const Operand& x, const Ints& shifts, const Ints& axes) {
   const Call call("roll", x);
   NodePtr node = call.node(x);

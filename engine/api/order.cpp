@@ -167,33 +167,38 @@ Tensor mode(const Operand& x, std::int64_t axis, KeepDim keepdim) {
 namespace {
 
 Tensor quantiles(const Operand& x, const std::vector<double>& q, std::int64_t axis, KeepDim keepdim, Between between,
-                 bool single) {
-  const Ordering o("quantile", x, axis);
+                 bool single, bool ignore_nan = false) {
+  const Ordering o(ignore_nan ? "nanquantile" : "quantile", x, axis);
   for (const double part : q) {
     if (!(part >= 0 && part <= 1))
-      throw ArgumentError("quantile", fmt::format("q is {}; give a number in [0, 1]", part));
+      throw ArgumentError(o.call.operation(), fmt::format("q is {}; give a number in [0, 1]", part));
   }
   o.need_elements();
   const DType dtype = api::floating_dtype(o.source.dtype()), wide = api::wide_dtype(dtype);
   const Tensor floats = o.source.to(wide).tensor();
   const Tensor sorted = sort(Operand(floats, o.site), o.signed_axis());
-  // Positions along the axis: (number of q), in the dtype of the elements.
+  Shape aligned(sorted.rank(), SymInt(1));
+  aligned[o.axis] = q.size();
+  // Positions along the axis, in the dtype of the elements: (number of q), or of each row if these differ in numbers.
   const Tensor parts = Tensor::from(q, o.site).to(wide, o.site).to(o.source.device(), o.site);
-  const Value at = Value(o.call, Access::node(parts)).binary(Op::Mul, o.extent - 1);
+  const Value along(o.call, Access::node(parts));
+  const Value at = ignore_nan ? along.reshape(aligned) * max((-o.nan_count()).binary(Op::Add, o.extent - 1), 0).to(wide)
+                              : along.binary(Op::Mul, o.extent - 1);
   const Value low = at.unary(Op::Floor), high = at.unary(Op::Ceil);
   const auto read = [&](const Value& position) {
     const Tensor index = position.to(DType::int64).tensor();
-    return Value(o.call, Access::node(take(Operand(sorted, o.site), index, o.signed_axis(), Bounds::zero)));
+    const Operand from(sorted, o.site);
+    return Value(o.call, Access::node(ignore_nan ? gather(from, index, o.signed_axis(), Bounds::zero)
+                                                 : take(from, index, o.signed_axis(), Bounds::zero)));
   };
-  Shape aligned(sorted.rank(), SymInt(1));
-  aligned[o.axis] = q.size();
   Value out = read(between == Between::higher ? high : between == Between::nearest ? round(at) : low);
   if (between == Between::linear || between == Between::midpoint) {
-    const Value upper = read(high), t = between == Between::linear ? (at - low).reshape(aligned) : out.like(0.5);
+    const Value upper = read(high), share = at - low;
+    const Value t = between != Between::linear ? out.like(0.5) : ignore_nan ? share : share.reshape(aligned);
     // The upper one may be infinite beside a share of 0.
     out = where(t == 0, out, where(t < 0.5, out + t * (upper - out), upper - (upper - out) * (1 - t)));
   }
-  out = where(o.nan_count() > 0, std::numeric_limits<double>::quiet_NaN(), out);
+  if (!ignore_nan) out = where(o.nan_count() > 0, std::numeric_limits<double>::quiet_NaN(), out);
   // The quantiles become the first axis.
   const std::size_t rank = sorted.rank();
   Ints order{o.axis};
@@ -220,6 +225,60 @@ Tensor quantile(const Operand& x, double q, std::int64_t axis, KeepDim keepdim, 
 }
 Tensor quantile(const Operand& x, const std::vector<double>& q, std::int64_t axis, KeepDim keepdim, Between between) {
   return quantiles(x, q, axis, keepdim, between, false);
+}
+Tensor nanquantile(const Operand& x, double q, std::int64_t axis, KeepDim keepdim, Between between) {
+  return quantiles(x, {q}, axis, keepdim, between, true, true);
+}
+Tensor nanquantile(const Operand& x, const std::vector<double>& q, std::int64_t axis, KeepDim keepdim,
+                   Between between) {
+  return quantiles(x, q, axis, keepdim, between, false, true);
+}
+
+namespace {
+
+void check_place(const Ordering& o, std::int64_t k) {
+  if (k < o.extent && -k <= o.extent) return;
+  throw ArgumentError(o.call.operation(),
+                      fmt::format("k is {}; axis {} of {} has places {} to {}", k, o.axis, to_string(o.source.shape()),
+                                  to_string(-o.extent), to_string(o.extent - 1)));
+}
+
+}  // namespace
+
+Tensor partition(const Operand& x, std::int64_t k, std::int64_t axis) {
+  const Ordering o("partition", x, axis);
+  check_place(o, k);
+  const Tensor line = o.lined();
+  const Tensor sorted = sort(Operand(line, o.site), o.signed_axis());
+  return o.scalar ? sorted.reshape({}, o.site) : sorted;
+}
+
+Tensor argpartition(const Operand& x, std::int64_t k, std::int64_t axis) {
+  const Ordering o("argpartition", x, axis);
+  check_place(o, k);
+  return o.scalar ? o.positions().reshape({}, o.site) : o.positions();
+}
+
+Tensor lexsort(std::span<const Tensor> keys, std::int64_t axis, Site site) {
+  const Call call("lexsort", site);
+  if (keys.empty()) throw ArgumentError("lexsort", "no keys came; give at least one");
+  for (const Tensor& key : keys) {
+    if (key.shape() == keys[0].shape()) continue;
+    throw ShapeError("lexsort", fmt::format("keys {} and {} differ in shape; give keys of one shape",
+                                            to_string(keys[0].shape()), to_string(key.shape())));
+  }
+  // Stable sorts by one key after the other, the one that counts most at the end.
+  const Ordering first("lexsort", Operand(keys[0], site), axis);
+  Tensor order = first.positions();
+  for (const Tensor& key : keys.subspan(1)) {
+    const Ordering o("lexsort", Operand(key, site), axis);
+    const Tensor so_far = o.gathered(o.lined(), order);
+    order = o.gathered(order, argsort(Operand(so_far, site), o.signed_axis()));
+  }
+  return first.scalar ? order.reshape({}, site) : order;
+}
+Tensor lexsort(std::initializer_list<Tensor> keys, std::int64_t axis, Site site) {
+  return lexsort(std::span<const Tensor>(keys.begin(), keys.size()), axis, site);
 }
 
 namespace {

@@ -5,6 +5,7 @@
 #include <algorithm>
 #include <cmath>
 #include <limits>
+#include <optional>
 
 #include "api/call.hpp"
 #include "oriel/error.hpp"
@@ -65,14 +66,17 @@ struct Reduced {
   DType dtype;
 };
 
-Tensor accumulate(Op op, std::string_view name, const Operand& x, const Axes& axes, bool keepdim) {
+Tensor accumulate(Op op, std::string_view name, const Operand& x, const Axes& axes, bool keepdim,
+                  std::optional<DType> wanted = {}) {
   Reduced r(name, x, axes, keepdim);
+  if (wanted == DType::bool_) throw DTypeError(name, "sums and products are numbers, not bool; any and all are bool");
+  if (wanted) r.source = r.call.cast(std::move(r.source), *wanted);
   const DType dtype = r.source->dtype;
   if (is_floating(dtype)) {
     r.compute_in(api::wide_dtype(dtype), dtype);
   } else {
     const DType sums = dtype == DType::uint64 ? dtype : DType::int64;
-    r.compute_in(sums, sums);
+    r.compute_in(sums, wanted.value_or(sums));
   }
   return r.finish(r.reduce(op, r.source));
 }
@@ -134,6 +138,12 @@ Tensor asum(const Operand& x, const Axes& axes, KeepDim keepdim) {
 Tensor prod(const Operand& x, const Axes& axes, KeepDim keepdim) {
   return accumulate(Op::Prod, "prod", x, axes, keepdim);
 }
+Tensor sum(const Operand& x, DType dtype, const Axes& axes, KeepDim keepdim) {
+  return accumulate(Op::Sum, "sum", x, axes, keepdim, dtype);
+}
+Tensor prod(const Operand& x, DType dtype, const Axes& axes, KeepDim keepdim) {
+  return accumulate(Op::Prod, "prod", x, axes, keepdim, dtype);
+}
 Tensor max(const Operand& x, const Axes& axes, KeepDim keepdim) {
   return extreme(Op::ReduceMax, "max", x, axes, keepdim);
 }
@@ -145,6 +155,13 @@ Tensor all(const Operand& x, const Axes& axes, KeepDim keepdim) { return test(Op
 
 Tensor mean(const Operand& x, const Axes& axes, KeepDim keepdim) {
   Reduced r("mean", x, axes, keepdim);
+  r.compose();
+  return r.finish(r.mean(r.source));
+}
+Tensor mean(const Operand& x, DType dtype, const Axes& axes, KeepDim keepdim) {
+  if (!is_floating(dtype)) throw DTypeError("mean", fmt::format("a mean is no {}; give a float dtype", name(dtype)));
+  Reduced r("mean", x, axes, keepdim);
+  r.source = r.call.cast(std::move(r.source), dtype);
   r.compose();
   return r.finish(r.mean(r.source));
 }

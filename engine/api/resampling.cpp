@@ -20,7 +20,10 @@ using api::Value;
 namespace {
 
 const char* mode_name(PadMode mode) {
-  return mode == PadMode::reflect ? "reflect" : mode == PadMode::replicate ? "replicate" : "circular";
+  return mode == PadMode::reflect     ? "reflect"
+         : mode == PadMode::replicate ? "replicate"
+         : mode == PadMode::symmetric ? "symmetric"
+                                      : "circular";
 }
 
 /// What stands in front of, or behind, the elements of an axis: `count` elements.
@@ -33,7 +36,8 @@ Value edge(const Value& v, std::size_t d, SymInt count, PadMode mode, bool front
     const Value end = front ? v.shrink(d, 0, 1) : v.shrink(d, n - 1, n);
     return {v.call(), graph::expand(end.node(), shape, v.call().origin())};
   }
-  const Value part = front ? v.shrink(d, 1, count + 1) : v.shrink(d, n - 1 - count, n - 1);
+  const std::int64_t end = mode == PadMode::symmetric ? 0 : 1;  // is the last element left out?
+  const Value part = front ? v.shrink(d, end, count + end) : v.shrink(d, n - end - count, n - end);
   return {v.call(), graph::flip(part.node(), {d}, v.call().origin())};
 }
 

@@ -3,6 +3,7 @@
 #include <fmt/format.h>
 
 #include <algorithm>
+#include <optional>
 
 #include "api/call.hpp"
 #include "backend/backend.hpp"
@@ -128,12 +129,14 @@ Tensor finished(const Call& call, NodePtr node, DType dtype) {
   return Access::tensor(graph::format(call.cast(std::move(node), dtype), MemoryFormat::contiguous, call.origin()));
 }
 
-Tensor running(Op op, std::string_view name, const Operand& x, std::int64_t axis) {
+Tensor running(Op op, std::string_view name, const Operand& x, std::int64_t axis, std::optional<DType> wanted = {}) {
   const Call call(name, x);
+  if (wanted == DType::bool_) throw DTypeError(name, "running sums and products are numbers, not bool");
   NodePtr node = call.node(x);
+  if (wanted) node = call.cast(std::move(node), *wanted);
   const std::size_t rank = node->shape.size();
   const std::size_t d = call.axis(axis, std::max<std::size_t>(rank, 1));
-  const DType dtype = is_floating(node->dtype) ? node->dtype : graph::scanned(node->dtype);
+  const DType dtype = wanted.value_or(is_floating(node->dtype) ? node->dtype : graph::scanned(node->dtype));
   if (rank > 0) node = scanned(call, op, std::move(node), d);  // else there is one element, its own sum
   return finished(call, std::move(node), dtype);
 }
@@ -161,6 +164,12 @@ Ordered extreme_so_far(Op op, std::string_view name, const Operand& x, std::int6
 
 Tensor cumsum(const Operand& x, std::int64_t axis) { return running(Op::CumSum, "cumsum", x, axis); }
 Tensor cumprod(const Operand& x, std::int64_t axis) { return running(Op::CumProd, "cumprod", x, axis); }
+Tensor cumsum(const Operand& x, DType dtype, std::int64_t axis) {
+  return running(Op::CumSum, "cumsum", x, axis, dtype);
+}
+Tensor cumprod(const Operand& x, DType dtype, std::int64_t axis) {
+  return running(Op::CumProd, "cumprod", x, axis, dtype);
+}
 Ordered cummax(const Operand& x, std::int64_t axis) { return extreme_so_far(Op::CumMax, "cummax", x, axis); }
 Ordered cummin(const Operand& x, std::int64_t axis) { return extreme_so_far(Op::CumMin, "cummin", x, axis); }
 

@@ -61,6 +61,12 @@ template <detail::Size T>
 ///   arange(5, 0, -2);   // {5, 3, 1}
 [[nodiscard]] Tensor arange(const Operand& stop);
 [[nodiscard]] Tensor arange(const Operand& start, const Operand& stop, const Operand& step = 1);
+/// The same in a dtype, to which each number is converted as Tensor::to does. Floats are computed in float64 first.
+///   arange(5, DType::float32);  arange(0, 1, 0.25, DType::float64);
+/// @{
+[[nodiscard]] Tensor arange(const Operand& stop, DType dtype);
+[[nodiscard]] Tensor arange(const Operand& start, const Operand& stop, const Operand& step, DType dtype);
+/// @}
 /// `count` evenly spaced numbers from start to stop, as one axis. Both ends are included and exact; integers beyond
 /// 2^53 are rounded to float64. A count of 1 gives start, a count of 0 an empty tensor. Each number is computed in
 /// float64 from the nearer end and converted as Tensor::to does, so integers are truncated towards zero. Throws
@@ -68,6 +74,12 @@ template <detail::Size T>
 /// float64; DTypeError for bool.
 ///   linspace(0, 1, 5);  // {0, 0.25, 0.5, 0.75, 1}
 [[nodiscard]] Tensor linspace(const Operand& start, const Operand& stop, SymInt count, DType dtype = DType::float32);
+/// Does linspace include its end?
+enum class Endpoint : bool { excluded, included };
+/// The same with or without the end: `count` of count + 1 numbers, from which the last is left out
+/// (numpy.linspace with endpoint=False).
+///   linspace(0, 1, 4, DType::float32, Endpoint::excluded);  // {0, 0.25, 0.5, 0.75}
+[[nodiscard]] Tensor linspace(const Operand& start, const Operand& stop, SymInt count, DType dtype, Endpoint endpoint);
 /// An int64 tensor in which each element is its own row-major position.
 ///   iota({2, 3});  // {{0, 1, 2}, {3, 4, 5}}
 [[nodiscard]] Tensor iota(const Shape& shape, Site site = Site::here());

@@ -90,6 +90,8 @@ struct AxisEnds {
 /// Moves elements along an axis by `shift` positions. Elements that move past the end reappear at the front.
 ///   roll(Tensor::of<int>({1, 2, 3}), 1, 0);  // {3, 1, 2}
 [[nodiscard]] Tensor roll(const Operand& x, std::int64_t shift, std::int64_t axis);
+/// The same for all elements in row-major order (numpy.roll without an axis).
+[[nodiscard]] Tensor roll(const Operand& x, std::int64_t shift);
 /// Moves elements along several axes, each by its own shift. If an axis is named twice, its shifts add up. Throws if
 /// the numbers of shifts and axes differ.
 ///   roll(x, {1, -1}, {0, 1})

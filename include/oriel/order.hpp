@@ -50,6 +50,26 @@ enum class Between { linear, lower, higher, nearest, midpoint };
 [[nodiscard]] Tensor quantile(const Operand& x, const std::vector<double>& q, std::int64_t axis,
                               KeepDim keepdim = false, Between between = Between::linear);
 
+/// The same of the elements that are not NaN; NaN if all are. numpy.nanquantile, torch.nanquantile.
+/// @{
+[[nodiscard]] Tensor nanquantile(const Operand& x, double q, std::int64_t axis, KeepDim keepdim = false,
+                                 Between between = Between::linear);
+[[nodiscard]] Tensor nanquantile(const Operand& x, const std::vector<double>& q, std::int64_t axis,
+                                 KeepDim keepdim = false, Between between = Between::linear);
+/// @}
+
+/// The elements along an axis with the one of place k where sorting puts it, smaller ones in front of it and larger
+/// ones behind. Here all are sorted, which numpy.partition need not do. A negative k counts from the end. Throws
+/// ArgumentError unless k is a place of the axis.
+[[nodiscard]] Tensor partition(const Operand& x, std::int64_t k, std::int64_t axis = -1);
+/// The positions of the same elements, as int64 (numpy.argpartition).
+[[nodiscard]] Tensor argpartition(const Operand& x, std::int64_t k, std::int64_t axis = -1);
+/// The positions that sort an axis by several keys of one shape, of which the last counts most, as int64. Equal entries
+/// keep their order. Throws ArgumentError for no keys, ShapeError if shapes differ. numpy.lexsort.
+///   rows.take(lexsort({rows.select(1, 1), rows.select(1, 0)}))  // rows by column 0, and by column 1 where it is equal
+[[nodiscard]] Tensor lexsort(std::span<const Tensor> keys, std::int64_t axis = -1, Site site = Site::here());
+[[nodiscard]] Tensor lexsort(std::initializer_list<Tensor> keys, std::int64_t axis = -1, Site site = Site::here());
+
 /// The position in `sorted` at which each element of `values` would be put in to keep the order, as int64: in front of
 /// equal elements, or behind them if `right`. `sorted` is a vector, or has the axes of `values` and is searched along
 /// the last one. Nothing checks that it is sorted. A NaN goes to the end. Costs log2(extent) reads for each value; a

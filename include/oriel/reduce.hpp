@@ -23,6 +23,14 @@ namespace ORIEL_API oriel {
 [[nodiscard]] Tensor asum(const Operand& x, const Axes& axes = {}, KeepDim keepdim = false);
 /// Product, in the dtypes of sum. The product of no elements is 1.
 [[nodiscard]] Tensor prod(const Operand& x, const Axes& axes = {}, KeepDim keepdim = false);
+/// The same of x.to(dtype), in that dtype: float64 keeps more digits, int32 wraps earlier. Halves are summed in float32
+/// and rounded once. Throws DTypeError for bool, and for a mean in integers.
+///   sum(x, DType::float64, 1)
+/// @{
+[[nodiscard]] Tensor sum(const Operand& x, DType dtype, const Axes& axes = {}, KeepDim keepdim = false);
+[[nodiscard]] Tensor prod(const Operand& x, DType dtype, const Axes& axes = {}, KeepDim keepdim = false);
+[[nodiscard]] Tensor mean(const Operand& x, DType dtype, const Axes& axes = {}, KeepDim keepdim = false);
+/// @}
 /// Largest element, in the dtype of x. Over no elements: the dtype's lowest value (-inf for floats).
 [[nodiscard]] Tensor max(const Operand& x, const Axes& axes = {}, KeepDim keepdim = false);
 /// Smallest element, in the dtype of x. Over no elements: the dtype's highest value (inf for floats).
@@ -99,6 +107,12 @@ void min(const A&, const B&) { static_assert(detail::kNever<A>, ORIEL_TWO); }
 [[nodiscard]] Tensor cumsum(const Operand& x, std::int64_t axis);
 /// Running product; otherwise as cumsum, without the error beside it.
 [[nodiscard]] Tensor cumprod(const Operand& x, std::int64_t axis);
+
+/// Both of x.to(dtype), in that dtype; DTypeError for bool.
+/// @{
+[[nodiscard]] Tensor cumsum(const Operand& x, DType dtype, std::int64_t axis);
+[[nodiscard]] Tensor cumprod(const Operand& x, DType dtype, std::int64_t axis);
+/// @}
 
 /// The elements in ascending or descending order, in the dtype of x. A NaN counts as larger than all numbers, so it
 /// comes last, or first if `descending`. Payload and sign of a NaN are lost. -0 comes before 0 in ascending order. On

@@ -84,15 +84,28 @@ struct PoolOptions {
 /// The windows of images as columns (im2col, torch.nn.functional.unfold): (N, C, H, W) gives (N, C * windows elements,
 /// number of windows). Elements of a column are in the order channel, row, column of the window.
 [[nodiscard]] Tensor im2col(const Operand& x, const Ints& window, const ConvOptions& options = {});
+/// The inverse up to a factor: (N, C * window elements, number of windows) gives images (N, C, sizes) in which each
+/// element is the sum of those of all windows that hold it, in a fixed order (torch.nn.functional.fold). Throws
+/// ShapeError if x does not fit, DTypeError for bool.
+///   col2im(im2col(x, {3}), {h, w}, {3}) / col2im(im2col(ones_like(x), {3}), {h, w}, {3})  // x
+[[nodiscard]] Tensor col2im(const Operand& x, const Ints& sizes, const Ints& window, const ConvOptions& options = {});
 
 /// What pad() puts around a tensor: zeros; its elements mirrored at the first and last one, which are not repeated; its
-/// first and last element; its elements from the other end.
-enum class PadMode { constant, reflect, replicate, circular };
+/// first and last element; its elements from the other end; its elements mirrored behind the first and last one, which
+/// are repeated (NumPy's symmetric).
+enum class PadMode { constant, reflect, replicate, circular, symmetric };
 /// Adds elements at the ends of the axes: {before, after} for each axis, both >= 0. Unlike in PyTorch there is a pair
 /// for each axis of x, in their order. Throws ShapeError if an axis is too short: reflect needs more elements than it
-/// adds at one end, circular as many, replicate one.
+/// adds at one end, circular and symmetric as many, replicate one.
 ///   pad(Tensor::of<int>({1, 2, 3}), {{2, 1}}, PadMode::reflect);  // {3, 2, 1, 2, 3, 2}
 [[nodiscard]] Tensor pad(const Operand& x, const Ranges& before_after, PadMode mode);
+
+/// The median of the window around each element, in the dtype of x; of an even number of elements the upper one of the
+/// middle, and then the window has one more element in front. `window` has a size for each axis, or one for all. Modes
+/// in SciPy's words: symmetric is reflect, replicate is nearest, reflect is mirror, circular is wrap. A NaN counts as
+/// larger than all numbers. Sorts each window. Throws ShapeError as pad does. scipy.ndimage.median_filter.
+///   median_filter(Tensor::of<int>({1, 9, 2, 3}), {3});  // {1, 2, 3, 3}
+[[nodiscard]] Tensor median_filter(const Operand& x, const Ints& window, PadMode mode = PadMode::symmetric);
 
 /// How interpolate() reads between elements: the nearest one below; a mean of 2, 4 or 8 neighbours weighted by
 /// distance; cubic convolution with a = -0.75 over 4 neighbours along each axis; the mean over the area of a result.

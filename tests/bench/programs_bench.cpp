@@ -1,6 +1,5 @@
 // Programs that users write, each in turns with the plain loop that a C++ programmer would write, on one thread.
-// Counters as everyday_bench's. Not here: what needs scatter (histograms), a scan of another operation (IIR filters) or
-// random numbers.
+// Counters as everyday_bench's. signals_bench has those of scans, histograms and linear algebra.
 #include <algorithm>
 #include <cmath>
 #include <cstdlib>

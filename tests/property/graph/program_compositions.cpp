@@ -33,8 +33,10 @@ void Builder::shaped(Dice& dice) {
       const Ranges around(at(x).rank(), Range{1, k % 2});
       std::string text;
       for (std::int64_t d = 0; d < rank; ++d) text += fmt::format("{}{{1, {}}}", d == 0 ? "" : ", ", k % 2);
-      static constexpr std::pair<PadMode, const char*> kModes[] = {
-          {PadMode::reflect, "reflect"}, {PadMode::replicate, "replicate"}, {PadMode::circular, "circular"}};
+      static constexpr std::pair<PadMode, const char*> kModes[] = {{PadMode::reflect, "reflect"},
+                                                                   {PadMode::replicate, "replicate"},
+                                                                   {PadMode::circular, "circular"},
+                                                                   {PadMode::symmetric, "symmetric"}};
       const auto& [mode, name] = kModes[dice.roll(std::size(kModes))];
       return add(pad(at(x), around, mode), fmt::format("pad({}, {{{}}}, PadMode::{})", v(x), text, name));
     }
@@ -47,7 +49,7 @@ void Builder::summed(Dice& dice) {
   const std::size_t rank = at(x).rank();
   const std::int64_t k = 1 + dice.roll(3);
   const std::int64_t axis = rank == 0 ? 0 : dice.roll(rank);
-  switch (dice.roll(9)) {
+  switch (dice.roll(12)) {
     case 0:
       return add(einsum("...i,...i->...", {at(x), at(x)}),
                  fmt::format("einsum(\"...i,...i->...\", {{{0}, {0}}})", v(x)));
@@ -68,6 +70,13 @@ void Builder::summed(Dice& dice) {
       return add(nanmax(at(x), axis, true), fmt::format("nanmax({}, {}, true)", v(x), axis));
     case 7:
       return add(median(at(x), axis).values, fmt::format("median({}, {}).values", v(x), axis));
+    case 8:
+      if (at(x).numel() > 60) return;
+      return add(median_filter(at(x), {k}), fmt::format("median_filter({}, {{{}}})", v(x), k));
+    case 9:
+      return add(nanquantile(at(x), 0.5, axis), fmt::format("nanquantile({}, 0.5, {})", v(x), axis));
+    case 10:
+      return add(lexsort({at(x), at(x)}, axis), fmt::format("lexsort({{{0}, {0}}}, {1})", v(x), axis));
     default:
       return add(topk(at(x), k, axis).positions, fmt::format("topk({}, {}, {}).positions", v(x), k, axis));
   }

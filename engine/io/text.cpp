@@ -1,0 +1,232 @@
+#include "oriel/text.hpp"
+
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <charconv>
+#include <cstdint>
+#include <new>
+#include <string_view>
+#include <system_error>
+#include <vector>
+
+#include "base/escape.hpp"
+#include "io/file.hpp"
+#include "oriel/error.hpp"
+
+namespace oriel {
+namespace io {
+namespace {
+
+constexpr std::size_t kMostTextBytes = std::size_t{1} << 40;
+
+bool is_blank(char c) { return c == ' ' || c == '\t' || c == '\r'; }
+
+std::string_view trimmed(std::string_view text) {
+  while (!text.empty() && is_blank(text.front())) text.remove_prefix(1);
+  while (!text.empty() && is_blank(text.back())) text.remove_suffix(1);
+  return text;
+}
+
+void check_format(const char* operation, const TextFormat& format) {
+  const auto in_number = [](char c) {
+    return (c >= '0' && c <= '9') || (c >= 'a' && c <= 'z') || (c >= 'A' && c <= 'Z') || c == '+' || c == '-' ||
+           c == '.' || c == '\n' || c == '\r';
+  };
+  const char delimiter = format.delimiter, comment = format.comment;
+  if (delimiter == 0 || in_number(delimiter) || in_number(comment) || delimiter == comment) {
+    throw ArgumentError(operation,
+                        fmt::format("\"{}\" separates numbers and \"{}\" begins comments; give two "
+                                    "characters that are no part of a number",
+                                    base::escaped(std::string(1, delimiter)), base::escaped(std::string(1, comment))));
+  }
+  if (format.skip < 0) throw ArgumentError(operation, fmt::format("skip is {}; give a number >= 0", format.skip));
+}
+
+/// Where a field stands in a file, for errors. Lines and columns are counted from 1.
+struct TextPlace {
+  const std::string& path;
+  std::int64_t line = 0;
+  std::int64_t column = 0;
+
+  [[noreturn]] void fail(std::string_view what) const {
+    throw IoError("load_text", fmt::format("\"{}\", line {}, column {}: {}", base::escaped(path), line, column, what));
+  }
+};
+
+/// A number as text, shortened for messages.
+std::string shown(std::string_view field) {
+  constexpr std::size_t kMost = 40;
+  return base::escaped(std::string(field.substr(0, kMost))) + (field.size() > kMost ? "..." : "");
+}
+
+template <class T>
+T parsed(std::string_view field, DType dtype, const TextPlace& place) {
+  std::string_view digits = field;
+  if (digits.size() > 1 && digits[0] == '+' && digits[1] != '-') digits.remove_prefix(1);  // from_chars takes no plus
+  const char* const end = digits.data() + digits.size();
+  T number{};
+  auto [stop, error] = std::from_chars(digits.data(), end, number);
+  if constexpr (std::is_floating_point_v<T>) {
+    // Rounded to 0 or to infinity, where from_chars gives nothing.
+    if (error == std::errc::result_out_of_range) {
+      long double wide = 0;
+      const auto again = std::from_chars(digits.data(), end, wide);
+      if (again.ec == std::errc()) {
+        number = static_cast<T>(wide);
+        error = std::errc();
+      }
+    }
+  }
+  if (error == std::errc::result_out_of_range)
+    place.fail(fmt::format("{} is beyond the range of {}", shown(field), name(dtype)));
+  if (error != std::errc() || stop != end)
+    place.fail(fmt::format("\"{}\" is no {}; name another delimiter, or skip lines that hold no numbers", shown(field),
+                           name(dtype)));
+  return number;
+}
+
+/// Calls take(field) for each field of a line.
+template <class F>
+void each_field(std::string_view line, char delimiter, F&& take) {
+  if (delimiter != ' ') {
+    for (;;) {
+      const std::size_t end = line.find(delimiter);
+      take(trimmed(line.substr(0, end)));
+      if (end == std::string_view::npos) return;
+      line.remove_prefix(end + 1);
+    }
+  }
+  for (line = trimmed(line); !line.empty(); line = trimmed(line)) {
+    std::size_t end = 0;
+    while (end < line.size() && !is_blank(line[end])) ++end;
+    take(line.substr(0, end));
+    line.remove_prefix(end);
+  }
+}
+
+/// The numbers of a text as `T`, converted to `dtype` afterwards.
+template <class T>
+Tensor parse_text(std::string_view text, DType dtype, const TextFormat& format, const std::string& path, Site site) {
+  // A field of integers cannot hold NaN.
+  const T missing =
+      std::is_floating_point_v<T> || format.missing == format.missing ? static_cast<T>(format.missing) : T{};
+  std::vector<T> numbers;
+  std::int64_t rows = 0, columns = 0;
+  TextPlace place{path};
+  while (!text.empty()) {
+    const std::size_t end = std::min(text.find('\n'), text.size());
+    std::string_view line = text.substr(0, end);
+    text.remove_prefix(std::min(end + 1, text.size()));
+    if (++place.line <= format.skip) continue;
+    if (format.comment != 0) line = line.substr(0, line.find(format.comment));
+    if (trimmed(line).empty()) continue;
+    place.column = 0;
+    each_field(line, format.delimiter, [&](std::string_view field) {
+      ++place.column;
+      if (rows > 0 && place.column > columns)
+        place.fail(fmt::format("the first row has {} columns; give each row as many", columns));
+      if (!field.empty())
+        numbers.push_back(parsed<T>(field, dtype, place));
+      else if (format.fill)
+        numbers.push_back(missing);
+      else
+        place.fail("nothing stands between the delimiters; .fill = true takes a number for it");
+    });
+    if (rows++ == 0) columns = place.column;
+    if (place.column < columns) {
+      ++place.column;
+      place.fail(fmt::format("the row ends, and the first one has {} columns; give each row as many", columns));
+    }
+  }
+  return Tensor::from(numbers, {rows, columns}, site).to(dtype, site);
+}
+
+template <class T>
+void append_number(std::string& out, T number) {
+  char buffer[64];
+  out.append(buffer, std::to_chars(buffer, buffer + sizeof buffer, number).ptr);
+}
+
+template <class T>
+std::string text_of(const Tensor& x, const TextFormat& format, std::int64_t columns) {
+  std::string out;
+  std::string_view header = format.header;
+  while (!header.empty()) {
+    const std::size_t end = std::min(header.find('\n'), header.size());
+    out.append({format.comment, ' '}).append(header.substr(0, end)).push_back('\n');
+    header.remove_prefix(std::min(end + 1, header.size()));
+  }
+  std::int64_t column = 0;
+  for (const T number : x.to_vector<T>()) {
+    append_number(out, number);
+    ++column;
+    out.push_back(column == columns ? '\n' : format.delimiter);
+    if (column == columns) column = 0;
+  }
+  return out;
+}
+
+}  // namespace
+}  // namespace io
+
+Tensor load_text(const std::string& path, DType dtype, const TextFormat& format, Site site) {
+  const detail::CallSite call(site);
+  io::check_format("load_text", format);
+  try {
+    io::Bytes bytes;
+    io::InputFile("load_text", path).read_rest(bytes, io::kMostTextBytes);
+    const std::string_view text(reinterpret_cast<const char*>(bytes.data()), bytes.size());
+    if (dtype == DType::float64) return io::parse_text<double>(text, dtype, format, path, site);
+    if (is_floating(dtype)) return io::parse_text<float>(text, dtype, format, path, site);
+    switch (dtype) {
+      case DType::int8:
+        return io::parse_text<std::int8_t>(text, dtype, format, path, site);
+      case DType::int16:
+        return io::parse_text<std::int16_t>(text, dtype, format, path, site);
+      case DType::int32:
+        return io::parse_text<std::int32_t>(text, dtype, format, path, site);
+      case DType::uint8:
+        return io::parse_text<std::uint8_t>(text, dtype, format, path, site);
+      case DType::uint16:
+        return io::parse_text<std::uint16_t>(text, dtype, format, path, site);
+      case DType::uint32:
+        return io::parse_text<std::uint32_t>(text, dtype, format, path, site);
+      case DType::uint64:
+        return io::parse_text<std::uint64_t>(text, dtype, format, path, site);
+      default:
+        return io::parse_text<std::int64_t>(text, dtype, format, path, site);
+    }
+  } catch (const std::bad_alloc&) {
+    throw MemoryError("load_text", fmt::format("no memory to read \"{}\"", base::escaped(path)));
+  }
+}
+
+void save_text(const std::string& path, const Tensor& x, const TextFormat& format, Site site) {
+  const detail::CallSite call(site);
+  io::check_format("save_text", format);
+  if (!format.header.empty() && format.comment == 0)
+    throw ArgumentError("save_text", "the header has no comment character in front, so it would be read as numbers");
+  if (x.rank() != 1 && x.rank() != 2) {
+    throw ShapeError("save_text",
+                     fmt::format("{} has {} axes; give a matrix or a vector", to_string(x.shape()), x.rank()));
+  }
+  try {
+    const std::int64_t columns = x.rank() == 2 ? x.extent(1) : 1;
+    const DType dtype = x.dtype();
+    std::string text;
+    if (dtype == DType::float64)
+      text = io::text_of<double>(x, format, columns);
+    else if (is_floating(dtype))
+      text = io::text_of<float>(x.to(DType::float32, site), format, columns);
+    else if (dtype == DType::uint64)
+      text = io::text_of<std::uint64_t>(x, format, columns);
+    else
+      text = io::text_of<std::int64_t>(x.to(DType::int64, site), format, columns);
+    io::replace_file("save_text", path, {reinterpret_cast<const unsigned char*>(text.data()), text.size()});
+  } catch (const std::bad_alloc&) {
+    throw MemoryError("save_text", fmt::format("no memory to write \"{}\"", base::escaped(path)));
+  }
+}
+
+}  // namespace oriel

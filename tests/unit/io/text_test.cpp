@@ -1,0 +1,133 @@
+// Matrices as text: delimiters, comments, missing numbers, a round trip of every dtype, and all errors.
+#include <doctest/doctest.h>
+
+#include <cmath>
+#include <limits>
+#include <string>
+#include <vector>
+
+#include "folder.hpp"
+#include "oriel/oriel.hpp"
+
+using namespace oriel;
+using testing::Folder;
+using testing::message_of;
+
+namespace {
+
+const Folder& folder() {
+  static const Folder one;
+  return one;
+}
+
+std::vector<double> numbers(const std::string& text, const TextFormat& format = {}) {
+  return load_text(folder().put("in.txt", text), DType::float64, format).to_vector<double>();
+}
+
+std::string refused(const std::string& text, const TextFormat& format = {}, DType dtype = DType::float64) {
+  const std::string path = folder().put("bad.txt", text);
+  const std::string message = message_of<IoError>(path, [&] { (void)load_text(path, dtype, format); });
+  const std::string operation = "load_text: ";
+  return message.starts_with(operation) ? message.substr(operation.size()) : message;
+}
+
+}  // namespace
+
+TEST_CASE("numbers between spaces, in every form") {
+  const std::string path = folder().put("a.txt", "1 2.5\t-3e2\r\n\n  +4   .5 0x\n");
+  const std::string good = folder().put("b.txt", "1 2.5\t-3e2\r\n\n  +4   .5 -0\nnan inf -infinity");
+  CHECK_THROWS_AS((void)load_text(path), IoError);
+  const Tensor x = load_text(good);
+  CHECK(x.shape() == Shape{3, 3});
+  CHECK(x.dtype() == DType::float64);
+  const auto elements = x.to_vector<double>();
+  CHECK(std::vector<double>(elements.begin(), elements.begin() + 6) == std::vector<double>{1, 2.5, -300, 4, 0.5, 0});
+  CHECK(std::signbit(elements[5]));
+  CHECK(std::isnan(elements[6]));
+  CHECK(elements[7] == HUGE_VAL);
+  CHECK(elements[8] == -HUGE_VAL);
+}
+
+TEST_CASE("a table with a header, comments and missing numbers") {
+  const std::string table = "time,height,width\n1, 2,3 # first\n# none\n4,,6\n";
+  const Tensor x = load_text(folder().put("c.csv", table), DType::float32,
+                             {.delimiter = ',', .skip = 1, .fill = true, .missing = -1});
+  CHECK(x.shape() == Shape{2, 3});
+  CHECK(x.to_vector<float>() == std::vector<float>{1, 2, 3, 4, -1, 6});
+  CHECK(std::isnan(numbers("1,,3", {.delimiter = ',', .fill = true})[1]));
+  const TextFormat fill{.delimiter = ',', .fill = true};
+  CHECK(load_text(folder().put("d.csv", "1,2,3,4,5\n6, , ,7,8\n , ,9,10,11\n"), DType::int32, fill).to_vector<int>() ==
+        std::vector<int>{1, 2, 3, 4, 5, 6, 0, 0, 7, 8, 0, 0, 9, 10, 11});
+  CHECK(numbers("1 2 ; note\n", {.comment = ';'}) == std::vector<double>{1, 2});
+}
+
+TEST_CASE("files without rows") {
+  CHECK(load_text(folder().put("e.txt", "")).shape() == Shape{0, 0});
+  CHECK(load_text(folder().put("e.txt", "# nothing\n\n")).shape() == Shape{0, 0});
+  CHECK(load_text(folder().put("e.txt", "1 2\n"), DType::float64, {.skip = 5}).count() == 0);
+}
+
+TEST_CASE("numbers beyond the range of floats are rounded") {
+  CHECK(numbers("1e400 -1e400 1e-400 4.9e-324") ==
+        std::vector<double>{HUGE_VAL, -HUGE_VAL, 0, std::numeric_limits<double>::denorm_min()});
+  const Tensor x = load_text(folder().put("f.txt", "1e39 1e-46 0.1"), DType::float32);
+  CHECK(x.to_vector<float>() == std::vector<float>{HUGE_VALF, 0, 0.1F});
+}
+
+TEST_CASE("every dtype is read as it was written") {
+  for (int k = 0; k < kDTypeCount; ++k) {
+    const DType dtype = static_cast<DType>(k);
+    CAPTURE(name(dtype));
+    Tensor x = (iota({3, 4}) % 5).to(dtype);
+    if (is_floating(dtype)) x = x / 3;
+    if (dtype == DType::int64) x = x + std::numeric_limits<std::int64_t>::min();
+    if (dtype == DType::uint64) x = scalar(std::numeric_limits<std::uint64_t>::max(), dtype) - x;
+    for (const char delimiter : {' ', ',', '\t'}) {
+      save_text(folder() / "g.txt", x, {.delimiter = delimiter});
+      const Tensor y = load_text(folder() / "g.txt", dtype, {.delimiter = delimiter});
+      CHECK(y.dtype() == dtype);
+      CHECK(y.shape() == x.shape());
+      CHECK(bool(all(x == y)));
+    }
+  }
+}
+
+TEST_CASE("what is written") {
+  save_text(folder() / "h.csv", Tensor::of<float>({{1, 0.1F}, {-2.5F, 1e30F}}), {.delimiter = ',', .header = "a,b\nc"});
+  CHECK(folder().get("h.csv") == "# a,b\n# c\n1,0.1\n-2.5,1e+30\n");
+  save_text(folder() / "h.csv", Tensor::of<bool>({true, false}));
+  CHECK(folder().get("h.csv") == "1\n0\n");
+}
+
+TEST_CASE("errors name line and column") {
+  CHECK(
+      refused("1 2\n3 x\n") ==
+      "\"<path>\", line 2, column 2: \"x\" is no float64; name another delimiter, or skip lines that hold no numbers");
+  CHECK(refused("1,2\n").find("line 1, column 1: \"1,2\" is no float64") != std::string::npos);
+  CHECK(refused("# c\n1 2\n\n3\n") ==
+        "\"<path>\", line 4, column 2: the row ends, and the first one has 2 columns; give each row as many");
+  CHECK(refused("1 2\n3 4 5\n") == "\"<path>\", line 2, column 3: the first row has 2 columns; give each row as many");
+  CHECK(refused("1,,3\n", {.delimiter = ','}) ==
+        "\"<path>\", line 1, column 2: nothing stands between the delimiters; .fill = true takes a number for it");
+  CHECK(refused("1\n300\n", {}, DType::uint8) == "\"<path>\", line 2, column 1: 300 is beyond the range of uint8");
+  CHECK(refused("1.5\n", {}, DType::int32).find("\"1.5\" is no int32") != std::string::npos);
+  CHECK(refused("-1\n", {}, DType::uint16).find("\"-1\" is no uint16") != std::string::npos);
+  CHECK(refused("+-1\n").find("\"+-1\" is no float64") != std::string::npos);
+  CHECK(refused(std::string(100, 'y')).find("\"" + std::string(40, 'y') + "...\"") != std::string::npos);
+}
+
+TEST_CASE("formats and tensors that are refused") {
+  const std::string path = folder().put("i.txt", "1");
+  for (const TextFormat& format : {TextFormat{.delimiter = '5'}, TextFormat{.delimiter = '\0'},
+                                   TextFormat{.delimiter = '#'}, TextFormat{.comment = 'e'}}) {
+    CHECK_THROWS_WITH_AS((void)load_text(path, DType::float64, format),
+                         doctest::Contains("that are no part of a number"), ArgumentError);
+  }
+  CHECK_THROWS_WITH_AS((void)load_text(path, DType::float64, {.skip = -1}), doctest::Contains("skip is -1"),
+                       ArgumentError);
+  CHECK_THROWS_WITH_AS(save_text(path, ones(1), {.comment = 0, .header = "a"}), doctest::Contains("no comment"),
+                       ArgumentError);
+  CHECK_THROWS_WITH_AS(save_text(path, ones({1, 1, 1})), doctest::Contains("(1, 1, 1) has 3 axes"), ShapeError);
+  CHECK_THROWS_AS((void)load_text(folder() / "none.txt"), IoError);
+  CHECK(folder().get("i.txt") == "1");
+}

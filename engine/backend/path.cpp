@@ -50,8 +50,6 @@ std::string_view text(PathObstacle obstacle) {
       return "it is one part of a concat or pad, and its kernel also loops over the other parts";
     case PathObstacle::Converted:
       return "its products are converted before they are summed: sum them first, or convert the factors";
-    case PathObstacle::ThreeFactors:
-      return "a factor is itself a product of values that vary along different axes: multiply the other way round";
     case PathObstacle::DTypeWithout:
       return "its dtype has no register blocks";
   }

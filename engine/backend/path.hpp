@@ -33,7 +33,6 @@ enum class PathObstacle : std::uint8_t {
   SharedKernel,  // other reductions, or other loops, are in its kernel
   Padded,        // its results are a part of a larger value (concat, pad), for all of which its loops run
   Converted,     // its products are converted to another dtype before they are summed
-  ThreeFactors,  // one of its two factors is a product of values that vary along different loops
   DTypeWithout,  // no register block multiplies this dtype
 };
 

@@ -6,6 +6,9 @@
 #include <algorithm>
 #include <array>
 #include <limits>
+#include <optional>
+#include <span>
+#include <vector>
 
 #include "graph/extents.hpp"
 #include "graph/make.hpp"
@@ -240,6 +243,22 @@ constexpr std::array<Movement, kOpCount> kMovements = [] {
   return out;
 }();
 
+/// The view read in steps of at least 1 from the start of each axis, which needs no merging: the mask in steps is exact,
+/// also of symbolic sizes. Nothing if the movement is another one.
+std::optional<View> in_steps(const View& view, const IndexMap& map) {
+  if (map.pads) return std::nullopt;
+  View out = view;
+  out.shape = map.shape;
+  for (std::size_t d = 0; d < map.axes.size(); ++d) {
+    const auto& [axis, start, step] = map.axes[d];
+    if (axis != d || !identical(start, 0) || step.is_symbolic() || step < 1) return std::nullopt;
+    out.strides[d] *= step;
+    if (!out.mask.empty())
+      out.mask[d] = {(out.mask[d].lo + step - 1) / step, (out.mask[d].hi + step - 1) / step};
+  }
+  return out.canonical();
+}
+
 }  // namespace
 
 const Movement& movement(Op op) { return kMovements[static_cast<std::size_t>(op)]; }
@@ -308,8 +327,17 @@ View view_of(const Move& move, const Shape& from) {
 }
 
 ShapeTracker moved(const ShapeTracker& stack, const Move& move) {
-  const auto own = movement(move.op).stack;
-  return own != nullptr ? own(stack, move) : stack.view(view_of(move, stack.shape()));
+  const Movement& moves = movement(move.op);
+  if (moves.stack != nullptr) return moves.stack(stack, move);
+  if (moves.map != nullptr) {
+    const std::span<const View> views = stack.views();
+    if (auto top = in_steps(views.back(), moves.map(stack.shape(), move))) {
+      std::vector<View> changed(views.begin(), views.end());
+      changed.back() = *std::move(top);
+      return ShapeTracker::from_views(std::move(changed));
+    }
+  }
+  return stack.view(view_of(move, stack.shape()));
 }
 
 }  // namespace oriel::graph

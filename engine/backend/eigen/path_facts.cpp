@@ -1,7 +1,6 @@
 #include "backend/eigen/path_facts.hpp"
 
 #include <algorithm>
-#include <tuple>
 #include <utility>
 
 #include <fmt/format.h>
@@ -85,7 +84,6 @@ class Facts {
     }
     const std::vector<SlowRead> slow_packs = slow_packs_;
     if (plan_.path == KernelPath::Reductions) cost.limit += find_missed();
-    if (plan_.path == KernelPath::Streamed || plan_.path == KernelPath::DotProducts) find_missed_order();
     out_.nanoseconds = cost.now;
     out_.limit = std::min(cost.limit, cost.now);
     slow_packs_ = slow_packs;  // drops those of programs that were only considered
@@ -236,11 +234,6 @@ class Facts {
     return std::nullopt;
   }
 
-  void find_missed_order() {
-    const std::size_t s = plan_.contraction->shape.stage;
-    if (const std::optional<LoopProgram> by_itself = alone(program_, s, 0)) find_other_order(*by_itself);
-  }
-
   /// `now` is the cost of the reduction as it is, `best` the cost on the better path.
   double miss(const LoopProgram& now, KernelPath path, Cost best, std::string what, PathObstacle obstacle) {
     Cost loops = tiles(now);
@@ -266,13 +259,12 @@ class Facts {
     return miss(now, path_of(plan), product(other, plan), codegen::to_string(plan.shape), obstacle);
   }
 
-  /// Reports a sum that would be a product of matrices without a conversion, with another dtype, or with its three
-  /// factors in another order.
+  /// Reports a sum that would be a product of matrices without a conversion, or with another dtype.
   double find_other_form(const LoopProgram& program) {
     const codegen::Reduction& r = program.stages[0].reductions[0];
     if (r.op != Op::Sum) return 0;
     if (const codegen::Contraction* found = codegen::contraction_in(program.form)) {
-      if (table_.product[static_cast<int>(found->dtype)].block != nullptr) return find_other_order(program);
+      if (table_.product[static_cast<int>(found->dtype)].block != nullptr) return 0;
       const double products = real(found->batches) * real(found->rows) * real(found->columns) * real(found->depth);
       const double best = kRates.blocked_integer * products;
       return std::min(found->rows, found->columns) < 2 ? 0
@@ -292,34 +284,6 @@ class Facts {
     const auto plan = plan_contraction(other, table_);
     if (plan == nullptr || std::min(plan->shape.rows, plan->shape.columns) < 2) return 0;
     return miss(program, other, *plan, PathObstacle::Converted);
-  }
-
-  /// Rewrites (x * y) * z as x * (y * z) if x alone varies along rows and the others along columns.
-  double find_other_order(const LoopProgram& program) {
-    const codegen::Makers makers(program, 0);
-    const Instr* whole = makers.of(program.stages[0].reductions[0].input);
-    if (whole == nullptr) return 0;
-    const auto is_product = [](const Instr* in) {
-      return in != nullptr && in->code == Code::Elementwise && in->op == Op::Mul;
-    };
-    for (const auto& [pair, single] : {std::pair{whole->a, whole->b}, {whole->b, whole->a}}) {
-      const Instr* both = makers.of(pair);
-      if (!is_product(both) || both->dtype != whole->dtype) continue;
-      for (const auto& [left, right] : {std::pair{both->a, both->b}, {both->b, both->a}}) {
-        LoopProgram other = program;
-        for (Instr& in : other.stages[0].body) {
-          if (in.result == both->result) std::tie(in.a, in.b) = std::pair{right, single};
-          if (in.result == whole->result) std::tie(in.a, in.b) = std::pair{left, both->result};
-        }
-        other.form = codegen::form_of(other);
-        const auto plan = plan_contraction(other, table_);
-        if (plan == nullptr || plan->path != Path::Blocked) continue;
-        if (const std::size_t before = out_.missed.size();
-            miss(program, other, *plan, PathObstacle::ThreeFactors) < 0 || out_.missed.size() > before)
-          return 0;
-      }
-    }
-    return 0;
   }
 
   /// Reports reads through several views that take much of the time.

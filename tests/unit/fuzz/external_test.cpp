@@ -62,7 +62,7 @@ TEST_CASE("the wrong adapter is caught, and its fault shrunk to the least") {
   const CampaignResult result = run(adapter("wrong_views.py"), {Kind::Chain, Kind::Deep}, 20'000);
   REQUIRE(result.failure);
   CHECK(result.failure->smallest.failure.property == Property::Soundness);
-  CHECK(program_text(result.failure->smallest.smallest) == "1 | pad 1,0 | flip 0");
+  CHECK(program_text(result.failure->smallest.smallest) == "1 | pad 0,1 | flip 0");
 }
 
 TEST_CASE("views that are wrong, too many, not stable or not canonical are told apart") {

@@ -51,7 +51,7 @@ TEST_CASE("exit status 1 if one is broken, with the smallest case") {
            "--seed", "3", "--cases", "20000", "--threads", "2", "--properties", "soundness"});
   CHECK(outcome.status == 1);
   CHECK(outcome.says("soundness broken"));
-  CHECK(outcome.says("oriel view --table \"1 | pad 1,0 | flip 0\""));
+  CHECK(outcome.says("oriel view --table \"1 | pad 0,1 | flip 0\""));
   CHECK(outcome.says("wrong_views.py' --kinds chain --seed 3 --sizes 60 --skip "));
 }
 

@@ -1,6 +1,7 @@
 // Long programs take time proportional to their length.
 #include <doctest/doctest.h>
 
+#include <algorithm>
 #include <string>
 #include <vector>
 
@@ -21,7 +22,7 @@ std::string chain(int count) {
 std::size_t looked(int count) {
   const std::vector<std::optional<Shape>> shapes{Shape{1}, Shape{3}};
   const lang::Inference found = lang::infer(*lang::check(chain(count))[0], shapes);
-  CHECK(found.statements[0].rounds.size() == static_cast<std::size_t>(count + 1));
+  CHECK(std::ranges::max(found.statements[0].rounds) == count + 1);
   return found.looked;
 }
 

@@ -69,9 +69,8 @@ class Rows {
 
  private:
   bool wanted(const std::string& name) const {
-    return only_.empty() || name == "copy" || std::ranges::any_of(only_, [&](const std::string& part) {
-             return name.find(part) != std::string::npos;
-           });
+    return only_.empty() || name == "copy" ||
+           std::ranges::any_of(only_, [&](const std::string& part) { return name.find(part) != std::string::npos; });
   }
 
   std::vector<std::string> only_;
@@ -123,7 +122,8 @@ void products(Rows& row) {
   row("product of 4096, right transposed", 0, 2 * std::pow(4096.0, 3), [&] { return matmul(a, b.transpose()); });
   row("product of 4096, relu, bias", 0, 2 * std::pow(4096.0, 3), [&] { return relu(matmul(a, b) + a.select(0, 1)); });
   const Tensor v = values({4096});
-  row("matrix x vector of 16384 x 8192", 4 * kMany, 0, [x = values({16384, 8192}), w = values({8192})] { return matmul(x, w); });
+  row("matrix x vector of 16384 x 8192", 4 * kMany, 0,
+      [x = values({16384, 8192}), w = values({8192})] { return matmul(x, w); });
   const Tensor p = values({64, 512, 512}), q = values({64, 512, 512});
   row("64 products of 512", 0, 64 * 2 * std::pow(512.0, 3), [&] { return matmul(p, q); });
   const Tensor h = values({4096, 4096}, DType::float16), k = values({4096, 4096}, DType::float16);

@@ -243,8 +243,8 @@ constexpr std::array<Movement, kOpCount> kMovements = [] {
   return out;
 }();
 
-/// The view read in steps of at least 1 from the start of each axis, which needs no merging: the mask in steps is exact,
-/// also of symbolic sizes. Nothing if the movement is another one.
+/// The view read in steps of at least 1 from the start of each axis, which needs no merging: the mask in steps is
+/// exact, also of symbolic sizes. Nothing if the movement is another one.
 std::optional<View> in_steps(const View& view, const IndexMap& map) {
   if (map.pads) return std::nullopt;
   View out = view;
@@ -253,8 +253,7 @@ std::optional<View> in_steps(const View& view, const IndexMap& map) {
     const auto& [axis, start, step] = map.axes[d];
     if (axis != d || !identical(start, 0) || step.is_symbolic() || step < 1) return std::nullopt;
     out.strides[d] *= step;
-    if (!out.mask.empty())
-      out.mask[d] = {(out.mask[d].lo + step - 1) / step, (out.mask[d].hi + step - 1) / step};
+    if (!out.mask.empty()) out.mask[d] = {(out.mask[d].lo + step - 1) / step, (out.mask[d].hi + step - 1) / step};
   }
   return out.canonical();
 }

@@ -14,7 +14,7 @@ namespace oriel::codegen {
 namespace {
 
 // The most instructions that the inner points become.
-constexpr std::size_t kMostInstructions = 128;
+constexpr std::size_t kMostInstructions = 192;
 // Fewer outer points do not fill the registers.
 constexpr std::int64_t kFewestPoints = 32;
 
@@ -38,18 +38,27 @@ bool reads_again(const LoopProgram& program, const Stage& stage, std::int64_t po
   return loads;
 }
 
+/// Rows of a power of two fill registers as they lie in memory. Of those that number their points even long ones do
+/// better as instructions, because their positions become constants.
+bool fills_registers(const LoopProgram& program, std::int64_t terms) {
+  if ((terms & (terms - 1)) != 0) return false;
+  const bool numbered = std::ranges::any_of(program.stages, [](const Stage& stage) {
+    return std::ranges::any_of(stage.body, [](const Instr& in) { return in.code == Code::Index; });
+  });
+  return terms < kMostUnrolled || !numbered;
+}
+
 class Unroller {
  public:
-  Unroller(const LoopProgram& program, std::size_t stage)
-      : from_(program), looped_(program.stages[stage]), out_(program) {}
+  explicit Unroller(const LoopProgram& program) : from_(program), out_(program) {}
 
   LoopProgram run() {
     out_.stages.assign(1, Stage{});
     for (const Stage& stage : from_.stages) {
-      if (&stage == &looped_)
-        unroll();
-      else
+      if (stage.inner.empty())
         append(stage.body);  // of one point
+      else
+        unroll(stage);
       append(stage.outer);
     }
     out_.form = Elementwise{};
@@ -68,28 +77,38 @@ class Unroller {
     list().insert(list().end(), instructions.begin(), instructions.end());
   }
 
-  void unroll() {
-    const std::int64_t points = product(looped_.inner);
-    std::vector<std::vector<ValueId>> terms(looped_.reductions.size());
-    for (std::int64_t p = 0; p < points; ++p) {
-      std::vector<std::pair<ValueId, ValueId>> made;
-      for (const Instr& in : looped_.body) made.emplace_back(in.result, at_point(in, p, made));
-      for (std::size_t r = 0; r < terms.size(); ++r) terms[r].push_back(renamed(looped_.reductions[r].input, made));
+  using Renamed = std::vector<std::pair<ValueId, ValueId>>;
+
+  void unroll(const Stage& stage) {
+    const auto points = static_cast<std::size_t>(product(stage.inner));
+    std::vector<std::vector<ValueId>> terms(stage.reductions.size());
+    // A body may read what an earlier stage computed at the same point.
+    if (made_.size() < points) made_.resize(points);
+    for (std::size_t p = 0; p < points; ++p) {
+      for (const Instr& in : stage.body) {
+        const ValueId value = at_point(stage, in, p);
+        if (in.result != kNoValue) made_[p].emplace_back(in.result, value);
+      }
+      for (std::size_t r = 0; r < terms.size(); ++r) terms[r].push_back(renamed(stage.reductions[r].input, made_[p]));
     }
-    for (std::size_t r = 0; r < terms.size(); ++r) combine(looped_.reductions[r], std::move(terms[r]));
+    for (std::size_t r = 0; r < terms.size(); ++r) combine(stage.reductions[r], std::move(terms[r]));
   }
 
-  static ValueId renamed(ValueId v, const std::vector<std::pair<ValueId, ValueId>>& made) {
+  static ValueId renamed(ValueId v, const Renamed& made) {
     for (const auto& [old, now] : made)
       if (old == v) return now;
     return v;
   }
 
   /// The instruction at inner point p. What is the same at an earlier point is not computed again.
-  ValueId at_point(Instr in, std::int64_t p, const std::vector<std::pair<ValueId, ValueId>>& made) {
-    for (ValueId* operand : {&in.a, &in.b, &in.c}) *operand = renamed(*operand, made);
-    if (has_access(in)) in.aux = access_at(in.aux, p);
+  ValueId at_point(const Stage& stage, Instr in, std::size_t p) {
+    for (ValueId* operand : {&in.a, &in.b, &in.c}) *operand = renamed(*operand, made_[p]);
+    if (has_access(in)) in.aux = access_at(stage, in.aux, static_cast<std::int64_t>(p));
     in.result = kNoValue;
+    if (in.code == Code::Store) {
+      list().push_back(in);
+      return kNoValue;
+    }
     for (const auto& [known, value] : known_)
       if (known == in) return value;
     const Instr key = in;
@@ -105,7 +124,7 @@ class Unroller {
   }
 
   /// The access over the outer loops at inner point p.
-  std::int32_t access_at(std::int32_t number, std::int64_t p) {
+  std::int32_t access_at(const Stage& stage, std::int32_t number, std::int64_t p) {
     const Access& access = from_.accesses[static_cast<std::size_t>(number)];
     const ShapeTracker& stack = stack_of(access);
     Ranges ranges;
@@ -115,8 +134,8 @@ class Unroller {
       outer.push_back(from_.outer[d]);
     }
     std::int64_t rest = p;
-    for (std::size_t d = looped_.inner.size(); d-- > 0;) {
-      const std::int64_t n = looped_.inner[d].value();
+    for (std::size_t d = stage.inner.size(); d-- > 0;) {
+      const std::int64_t n = stage.inner[d].value();
       ranges.insert(ranges.begin() + static_cast<std::ptrdiff_t>(outer.size()), Range{rest % n, rest % n + 1});
       rest /= n;
     }
@@ -164,8 +183,8 @@ class Unroller {
   }
 
   const LoopProgram& from_;
-  const Stage& looped_;
   LoopProgram out_;
+  std::vector<Renamed> made_;  // by inner point
   std::vector<std::pair<Instr, ValueId>> known_;
 };
 
@@ -173,28 +192,38 @@ class Unroller {
 
 bool unrolled_for_compilers(const LoopProgram& program) {
   constexpr std::int64_t short_line = 16, few_terms = 8;
-  const Stage& stage = program.stages[std::get<PlainReduction>(program.form).stage];
-  return program.outer.back() >= short_line || product(stage.inner) <= few_terms;
+  const auto* reduction = std::get_if<PlainReduction>(&program.form);
+  return program.outer.back() >= short_line || reduction == nullptr ||
+         product(program.stages[reduction->stage].inner) <= few_terms;
 }
 
 std::optional<LoopProgram> unrolled(const LoopProgram& program) {
   const auto* reduction = std::get_if<PlainReduction>(&program.form);
-  if (reduction == nullptr || parts_of(program) > 1 || program.running) return std::nullopt;
-  const Stage& stage = program.stages[reduction->stage];
-  for (const Stage& other : program.stages)
-    if (!other.columns.empty() || (&other != &stage && !other.inner.empty())) return std::nullopt;
-  const std::int64_t terms = product(stage.inner);
-  if (terms < 2 || terms > kMostUnrolled || stage.reductions.empty()) return std::nullopt;
-  if (stage.body.size() * static_cast<std::size_t>(terms) > kMostInstructions) return std::nullopt;
-  const std::int64_t points = product(program.outer);
-  if (points < kFewestPoints || !reads_again(program, stage, points * terms)) return std::nullopt;
-  // What is reduced is computed in the loops.
-  for (const Reduction& r : stage.reductions) {
-    const bool body =
-        std::any_of(stage.body.begin(), stage.body.end(), [&](const Instr& in) { return in.result == r.input; });
-    if (!body) return std::nullopt;
+  if (reduction == nullptr && !std::holds_alternative<Rows>(program.form)) return std::nullopt;
+  if (parts_of(program) > 1 || program.running) return std::nullopt;
+  std::size_t instructions = 0;
+  for (const Stage& stage : program.stages) {
+    if (!stage.columns.empty()) return std::nullopt;
+    if (stage.inner.empty()) continue;
+    if (reduction != nullptr && &stage != &program.stages[reduction->stage]) return std::nullopt;
+    const std::int64_t terms = product(stage.inner);
+    if (terms < 2 || terms > kMostUnrolled) return std::nullopt;
+    if (reduction == nullptr && fills_registers(program, terms)) return std::nullopt;
+    instructions += (stage.body.size() + stage.reductions.size()) * static_cast<std::size_t>(terms);
+    // What is reduced is computed in the loops.
+    for (const Reduction& r : stage.reductions) {
+      const bool body =
+          std::any_of(stage.body.begin(), stage.body.end(), [&](const Instr& in) { return in.result == r.input; });
+      if (!body && reduction != nullptr) return std::nullopt;
+    }
   }
-  return Unroller(program, reduction->stage).run();
+  const std::int64_t points = product(program.outer);
+  if (instructions == 0 || instructions > kMostInstructions || points < kFewestPoints) return std::nullopt;
+  if (reduction != nullptr) {
+    const Stage& stage = program.stages[reduction->stage];
+    if (stage.reductions.empty() || !reads_again(program, stage, points * product(stage.inner))) return std::nullopt;
+  }
+  return Unroller(program).run();
 }
 
 }  // namespace oriel::codegen

@@ -11,7 +11,8 @@ namespace oriel::codegen {
 inline constexpr std::int64_t kMostUnrolled = 16;
 
 /// The program without inner loops, if it has one reduction stage of few inner points, which reads elements that
-/// several points need (pairwise distances). A row of such a reduction is shorter than a register block, but
+/// several points need (pairwise distances), or walks short rows in several stages that do not fill registers (softmax
+/// of 10, the position of the least of 16). A row of such a reduction is shorter than a register block, but
 /// neighbouring points fill one. The results keep their bits: the terms are combined in the order of a reduction.
 std::optional<LoopProgram> unrolled(const LoopProgram& program);
 /// Does a compiler make more of the unrolled program? Lines of few points, with more than a few terms, it reads better

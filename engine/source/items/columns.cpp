@@ -34,8 +34,8 @@ constexpr std::size_t kMostWrittenOut = 24;
 class ColumnRenderer : private Statements {
  public:
   ColumnRenderer(const LoopProgram& program, const ItemDialect& dialect, const WorkDivision& work, std::int64_t vectors,
-                 std::size_t room)
-      : Statements(program, dialect, room), work_(work), vectors_(vectors), int_(dialect.position_type(work.wide)) {
+                 const DeviceTraits& table)
+      : Statements(program, dialect, table), work_(work), vectors_(vectors), int_(dialect.position_type(work.wide)) {
     find_crossing();
   }
 
@@ -327,7 +327,7 @@ std::optional<Rendered> render_columns(const LoopProgram& program, const ItemDia
   while (vectors > 1 && (vectors / 2) * work.outer_width >= columns) vectors /= 2;
   if (work.outer_width < 2 || vectors < 2 || columns < 2 * work.outer_width) return std::nullopt;
   choose_column_parts(program, table, work.outer_width * vectors, work);
-  Rendered out = ColumnRenderer(program, dialect, work, vectors, room_for_numbers(program, table)).run();
+  Rendered out = ColumnRenderer(program, dialect, work, vectors, table).run();
   out.shapes = static_cast<int>(std::size(kStripBytes));
   return out;
 }

@@ -3,6 +3,7 @@
 #include <fmt/format.h>
 
 #include <algorithm>
+#include <string_view>
 #include <utility>
 
 #include "codegen/makers.hpp"
@@ -39,9 +40,12 @@ bool Factors::overwritten() const {
   return false;
 }
 
+// A loop of the depth with at most so many points is taken for a window's.
+constexpr std::int64_t kMostWindow = 16;
+
 FactorStatements::FactorStatements(const LoopProgram& program, const ItemDialect& dialect, const Factors& factors,
-                                   const Contraction& c, std::size_t room)
-    : Statements(factors.all, dialect, room), original_(program), factors_(factors), c_(c) {
+                                   const Contraction& c, const DeviceTraits& table)
+    : Statements(factors.all, dialect, table), original_(program), factors_(factors), c_(c) {
   count_roundings({factors.left, factors.right, factors.epilogue});
 }
 
@@ -50,7 +54,9 @@ std::vector<std::string> FactorStatements::unravelled(const std::vector<std::int
   std::vector<std::string> names;
   std::string left = flat;
   for (std::size_t d = extents.size(); d-- > 0;) {
-    const std::string n = extent(fmt::format("{} {}", kind, d), extents[d]);
+    // Windows keep their sizes, and a compiler divides by a literal in a fraction of the time.
+    const bool window = extents[d] <= kMostWindow && std::string_view(kind) == "depth";
+    const std::string n = window ? std::to_string(extents[d]) : extent(fmt::format("{} {}", kind, d), extents[d]);
     names.insert(names.begin(), d == 0 ? fmt::format("({})", left) : fmt::format("(({}) % {})", left, n));
     left = fmt::format("({}) / {}", left, n);
   }

@@ -14,8 +14,21 @@ std::string Helpers::element(DType memory, const std::string& pointer, const std
   return fmt::format("{}[{}]", pointer, at);
 }
 
+std::string Helpers::as_vectors(DType memory, int width, const std::string& at, bool constant) const {
+  return fmt::format(
+      "({})({})", dialect_.pointer(MemorySpace::Global, fmt::format("{}{}", memory_type(memory), width), constant), at);
+}
+
+std::string Helpers::aligned(DType memory, int width, const std::string& at) const {
+  const std::size_t bytes = itemsize(memory) * static_cast<std::size_t>(width);
+  if (!asks_alignment_ || !dialect_.has_vector_arithmetic() || bytes > 16) return {};
+  return fmt::format("((ulong)({}) & {}) == 0", at, bytes - 1);
+}
+
 std::string Helpers::whole(DType memory, int width, const std::string& pointer, const std::string& at) {
-  const std::string loaded = dialect_.load_vector(width, fmt::format("{} + {}", pointer, at));
+  const std::string address = fmt::format("{} + {}", pointer, at), test = aligned(memory, width, address);
+  std::string loaded = dialect_.load_vector(width, address);
+  if (!test.empty()) loaded = fmt::format("({} ? *{} : {})", test, as_vectors(memory, width, address, true), loaded);
   // Compilers may take a vector of halves to be aligned, so its bits are loaded.
   if (memory == DType::float16) return fmt::format("{}_widened({})", narrow_half(memory, width), loaded);
   if (memory == DType::bfloat16)
@@ -173,7 +186,12 @@ std::string Helpers::store(DType memory, int width, const std::string& buffer, c
   } else {
     if (run && (vectors || !is_half(memory))) {
       const std::string bits = is_half(memory) ? narrow_half(memory, width) + "(x)" : "x";
-      const std::string all = dialect_.store_vector(width, bits, "p + at");
+      std::string all = dialect_.store_vector(width, bits, "p + at");
+      if (const std::string test = aligned(memory, width, "p + at"); !test.empty()) {
+        all =
+            fmt::format("const {}{} all = {};\n    if ({}) *{} = all; else {}", memory_type(memory), width, bits, test,
+                        as_vectors(memory, width, "p + at", false), dialect_.store_vector(width, "all", "p + at"));
+      }
       text += fmt::format("  if (first <= 0 && last >= {}) {{\n    {};\n    return;\n  }}\n", width, all);
     }
     text += fmt::format("  {0} lanes[{1}];\n  {3};\n  for (int k = max(first, 0); k < min(last, {1}); ++k) {2};\n}}\n",

@@ -27,8 +27,8 @@ constexpr Shape kShapes[] = {{128, 8, 256}, {64, 8, 256}, {256, 4, 256}, {128, 8
 class ProductRenderer : private FactorStatements {
  public:
   ProductRenderer(const LoopProgram& program, const ItemDialect& dialect, const Factors& factors, const Contraction& c,
-                  const DeviceTraits& table, const WorkDivision& work, std::size_t shape, std::size_t room)
-      : FactorStatements(program, dialect, factors, c, room), work_(work), fma_(table.fma) {
+                  const DeviceTraits& table, const WorkDivision& work, std::size_t shape)
+      : FactorStatements(program, dialect, factors, c, table), work_(work), fma_(table.fma) {
     int_ = dialect.position_type(work.wide);
     type_ = value_type(c.dtype);
     const auto item = static_cast<std::int64_t>(itemsize(c.dtype));
@@ -203,7 +203,7 @@ std::optional<Rendered> render_product(const LoopProgram& program, const ItemDia
   if (factors.overwritten()) return std::nullopt;
   Rendered out;
   const auto shape = static_cast<std::size_t>(std::max(options.shape, 0)) % std::size(kShapes);
-  ProductRenderer renderer(program, dialect, factors, *c, table, work, shape, room_for_numbers(program, table));
+  ProductRenderer renderer(program, dialect, factors, *c, table, work, shape);
   renderer.run(out);
   out.shapes = static_cast<int>(std::size(kShapes));
   finish_source(program, dialect, out, {out.body}, renderer.parameter_names());

@@ -24,6 +24,8 @@ using codegen::Stage;
 using codegen::ValueId;
 using graph::Op;
 
+// So many items of a GPU come in large groups: it starts only so many groups in a time.
+constexpr std::int64_t kManyItems = 1 << 16;
 // A body of at most this many instructions is written twice: for whole vectors and for the rest.
 constexpr std::size_t kMostTwice = 8;
 
@@ -31,7 +33,7 @@ class Renderer : private Statements {
  public:
   Renderer(const LoopProgram& program, const ItemDialect& dialect, const DeviceTraits& table,
            const RenderOptions& options)
-      : Statements(program, dialect, room_for_numbers(program, table)),
+      : Statements(program, dialect, table),
         table_(table),
         work_(divide_work(program, table, options)),
         int_(dialect.position_type(work_.wide)) {}
@@ -104,7 +106,7 @@ class Renderer : private Statements {
     place.width = work_.outer_width;
     place.fast = work_.outer_width > 1 ? static_cast<int>(rank) - 1 : -1;
     const bool parts = work_.parts > 1 && !join;
-    const int items = work_.rows && !join ? work_.group : 1;
+    const int items = work_.rows ? work_.group : 1;
     const auto count = [&](std::size_t d) { return program_.outer[d].value(); };
     grid_ = {};
     std::int64_t first = rank > 0 ? (count(rank - 1) + place.width - 1) / place.width : 1;
@@ -116,8 +118,9 @@ class Renderer : private Statements {
     std::int64_t group = items > 1                                                  ? 1
                          : work_.rows && (!kept_values_.empty() || work_.long_rows) ? 1
                          : table_.cpu                                               ? 32
+                         : first * second * third >= kManyItems                     ? 256
                                                                                     : 64;
-    if (parts) group = 1;
+    if (parts && table_.cpu) group = 1;
     group =
         std::min(group, static_cast<std::int64_t>(std::bit_floor(std::min(table_.group_size, table_.group_extent))));
     const std::int64_t along = std::min<std::int64_t>(
@@ -291,6 +294,20 @@ class Renderer : private Statements {
     finish_reductions(stage, outer, width);
   }
 
+  /// Combines a value of each item of a group by a tree.
+  std::string over_group(const Reduction& r, const std::string& sum) {
+    line("{};", dialect_.local_array(value_type(r.dtype), fmt::format("tree{}", r.result), work_.group));
+    line("tree{}[item] = {};", r.result, sum);
+    open("for (int half_way = {}; half_way > 0; half_way /= 2) {{", work_.group / 2);
+    line("{}", dialect_.barrier(false));
+    line("if (item < half_way) tree{0}[item] = {1};", r.result,
+         helpers_.join(r.op, r.dtype, 1, fmt::format("tree{}[item]", r.result),
+                       fmt::format("tree{}[item + half_way]", r.result)));
+    close();
+    line("{}", dialect_.barrier(false));
+    return fmt::format("tree{}[0]", r.result);
+  }
+
   /// Combines lanes, then the items of a group. The results are values of the outer point, or partial results in
   /// memory.
   void finish_reductions(const Stage& stage, const CodePosition& outer, int width) {
@@ -298,18 +315,7 @@ class Renderer : private Statements {
       std::string sum = fmt::format("sum{}", r.result);
       const std::string type = value_type(r.dtype);
       if (work_.rows) sum = helpers_.fold(r.op, r.dtype, width, sum);
-      if (work_.rows && work_.group > 1) {
-        line("{};", dialect_.local_array(type, fmt::format("tree{}", r.result), work_.group));
-        line("tree{}[item] = {};", r.result, sum);
-        open("for (int half_way = {}; half_way > 0; half_way /= 2) {{", work_.group / 2);
-        line("{}", dialect_.barrier(false));
-        line("if (item < half_way) tree{0}[item] = {1};", r.result,
-             helpers_.join(r.op, r.dtype, 1, fmt::format("tree{}[item]", r.result),
-                           fmt::format("tree{}[item + half_way]", r.result)));
-        close();
-        line("{}", dialect_.barrier(false));
-        sum = fmt::format("tree{}[0]", r.result);
-      }
+      if (work_.rows && work_.group > 1) sum = over_group(r, sum);
       if (work_.parts == 1) {
         define(r.result, sum, work_.rows ? 1 : width);
         continue;
@@ -330,6 +336,7 @@ class Renderer : private Statements {
   }
 
   void write_join(const CodePosition& outer) {
+    const bool group = work_.rows && work_.group > 1;
     for (const Reduction& r : split_stage().reductions) {
       const std::string name = fmt::format("sum{}", r.result);
       const std::string type = value_type(r.dtype, outer.width);
@@ -337,13 +344,13 @@ class Renderer : private Statements {
       const std::string loaded =
           helpers_.load(r.dtype, outer.width, fmt::format("part{}", r.result),
                         fmt::format("part * {} + {}", points(), flat(outer)), 1, "1", "0", outer.count);
-      line("for ({0} part = 0; part < {1}; ++part) {2} = {3};", int_, work_.parts, name,
-           helpers_.join(r.op, r.dtype, outer.width, name, loaded));
-      define(r.result, name, outer.width);
+      line("for ({0} part = {1}; part < {2}; part += {3}) {4} = {5};", int_, group ? "item" : "0", work_.parts,
+           group ? work_.group : 1, name, helpers_.join(r.op, r.dtype, outer.width, name, loaded));
+      define(r.result, group ? over_group(r, name) : name, outer.width);
     }
-    write_each(split_stage().outer, outer);
+    write_outer(split_stage(), outer);
     for (const Stage& s : program_.stages)
-      if (&s != &split_stage()) write_each(s.outer, outer);
+      if (&s != &split_stage()) write_outer(s, outer);
   }
 
   const Stage& split_stage() const { return program_.stages[static_cast<std::size_t>(work_.split)]; }

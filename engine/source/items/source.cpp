@@ -56,14 +56,6 @@ std::vector<std::string> signature(const LoopProgram& program, const ItemDialect
 
 }  // namespace
 
-std::size_t room_for_numbers(const LoopProgram& program, const DeviceTraits& table) {
-  std::size_t parameters = 0;
-  for (const codegen::Constant& c : program.constants) parameters += c.parameter >= 0 ? 1 : 0;
-  // Buffers, partial results, kept rows, parameters and KernelNumbers::zero take at most 8 bytes each.
-  const std::size_t taken = 8 * (program.arguments.size() + parameters + 25);
-  return taken >= table.argument_bytes ? 0 : (table.argument_bytes - taken) / 8;
-}
-
 void finish_source(const LoopProgram& program, const ItemDialect& dialect, Rendered& out,
                    const std::vector<std::string>& bodies, const std::vector<std::string>& parameter_names,
                    const Places& partials, const Places& kept) {

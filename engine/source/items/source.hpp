@@ -11,9 +11,6 @@
 
 namespace oriel::source::items {
 
-/// How many numbers may be kernel arguments, besides the buffers and parameters.
-std::size_t room_for_numbers(const codegen::LoopProgram& program, const DeviceTraits& table);
-
 /// Arguments with their dtypes: partial results, or rows in local memory.
 using Places = std::vector<std::pair<DType, std::string>>;
 

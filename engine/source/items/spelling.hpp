@@ -18,8 +18,10 @@ std::string short_type(DType dtype);
 /// The helper functions that a source uses, each written once, for one type and width.
 class Helpers {
  public:
-  /// `dialect` must outlive the object.
-  explicit Helpers(const ItemDialect& dialect) : dialect_(dialect) {}
+  /// `dialect` must outlive the object. `asks_alignment`: a vector of 16 bytes or fewer in global memory is one access
+  /// where it is aligned, which a device's compiler does not ask by itself (it makes four of it).
+  explicit Helpers(const ItemDialect& dialect, bool asks_alignment = false)
+      : dialect_(dialect), asks_alignment_(asks_alignment) {}
 
   /// Roundings to halves become calls of a function that is not inlined: the time in which drivers compile a kernel
   /// grows with the square of the number of those that are.
@@ -68,6 +70,9 @@ class Helpers {
   std::string wrapping(const char* sign, DType dtype, int width, const std::string& a, const std::string& b) const;
   std::string element(DType memory, const std::string& pointer, const std::string& at) const;
   std::string whole(DType memory, int width, const std::string& pointer, const std::string& at);
+  /// The address as one of vectors, and the condition that it is aligned; empty where nothing asks.
+  std::string as_vectors(DType memory, int width, const std::string& at, bool constant) const;
+  std::string aligned(DType memory, int width, const std::string& at) const;
   /// `expression` gives one lane of the result from one lane of each operand. For languages without vector arithmetic.
   std::string by_lane(const std::string& name, DType result, std::span<const DType> types, int width,
                       const std::vector<std::string>& operands,
@@ -81,6 +86,7 @@ class Helpers {
   std::string spell_conversion(const codegen::Instr& in, int width, const std::string& x);
 
   const ItemDialect& dialect_;
+  const bool asks_alignment_;
   bool calls_roundings_ = false;
   std::vector<std::pair<std::string, std::string>> functions_;
 };

@@ -41,9 +41,8 @@ std::set<std::int32_t> turned_loads(const LoopProgram& program, std::size_t acro
 class SquareRenderer : private Statements {
  public:
   SquareRenderer(const LoopProgram& program, const ItemDialect& dialect, const WorkDivision& work,
-                 const DeviceTraits& table, int lanes, std::size_t across, std::set<std::int32_t> turned,
-                 std::size_t room)
-      : Statements(program, dialect, room),
+                 const DeviceTraits& table, int lanes, std::size_t across, std::set<std::int32_t> turned)
+      : Statements(program, dialect, table),
         work_(work),
         lanes_(lanes),
         squares_(table.cpu ? kSquares : 1),
@@ -191,13 +190,11 @@ std::optional<Rendered> render_squares(const LoopProgram& program, const ItemDia
   }
   if (turned.empty()) return std::nullopt;
   const WorkDivision work = divide_work(program, table, options);
-  const int lanes = work.widest > 1 ? work.widest : table.cpu ? 1 : kGpuLanes;
+  const int lanes = table.cpu ? work.widest : std::max(work.widest, kGpuLanes);
   const std::int64_t least = std::min(program.outer[across].value(), program.outer[last].value());
   // On short axes squares would be half empty.
   if (lanes < 2 || least < lanes) return std::nullopt;
-  return SquareRenderer(program, dialect, work, table, lanes, across, std::move(turned),
-                        room_for_numbers(program, table))
-      .run();
+  return SquareRenderer(program, dialect, work, table, lanes, across, std::move(turned)).run();
 }
 
 }  // namespace oriel::source::items

@@ -26,6 +26,15 @@ namespace {
 /// leave such results undefined.
 bool ordinary(double value) { return value == 0 || (std::fabs(value) >= 0x1p-64 && std::fabs(value) <= 0x1p16); }
 
+/// How many numbers may be kernel arguments, besides the buffers and parameters.
+std::size_t room_for_numbers(const LoopProgram& program, const DeviceTraits& table) {
+  std::size_t parameters = 0;
+  for (const codegen::Constant& c : program.constants) parameters += c.parameter >= 0 ? 1 : 0;
+  // Buffers, partial results, kept rows, parameters and KernelNumbers::zero take at most 8 bytes each.
+  const std::size_t taken = 8 * (program.arguments.size() + parameters + 25);
+  return taken >= table.argument_bytes ? 0 : (table.argument_bytes - taken) / 8;
+}
+
 }  // namespace
 
 std::string KernelNumbers::text(const std::string& key, const std::function<std::string(const NumberText&)>& write) {
@@ -61,11 +70,11 @@ const std::string& KernelParameters::argument(std::int32_t constant, std::int32_
   return arguments_[constant] = argument;
 }
 
-Statements::Statements(const LoopProgram& program, const ItemDialect& dialect, std::size_t most_numbers)
+Statements::Statements(const LoopProgram& program, const ItemDialect& dialect, const DeviceTraits& table)
     : source::Statements(program, argument_names(program)),
       dialect_(dialect),
-      helpers_(dialect),
-      numbers_(most_numbers),
+      helpers_(dialect, !table.cpu),
+      numbers_(room_for_numbers(program, table)),
       values_(program.values.size()) {
   set_indent(1);
   for (const codegen::Stage& stage : program.stages) count_roundings({stage.outer, stage.body});

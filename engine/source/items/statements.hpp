@@ -11,6 +11,7 @@
 #include <vector>
 
 #include "codegen/loop_program.hpp"
+#include "source/items/device.hpp"
 #include "source/items/spelling.hpp"
 #include "source/statements.hpp"
 
@@ -63,7 +64,7 @@ struct NamedValue {
 class Statements : public source::Statements {
  public:
   /// `dialect` must outlive the object.
-  Statements(const codegen::LoopProgram& program, const ItemDialect& dialect, std::size_t most_numbers);
+  Statements(const codegen::LoopProgram& program, const ItemDialect& dialect, const DeviceTraits& table);
 
  protected:
   /// Every number of 2 or more becomes a kernel argument while there is room. Expressions with the same text share

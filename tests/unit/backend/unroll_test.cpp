@@ -74,6 +74,48 @@ TEST_CASE("the bits are those of the reduction, for every reduction, dtype and n
   }
 }
 
+TEST_CASE("rows that several stages walk: what a body kept, stores in a body, positions") {
+  for (const std::string& level : isa_levels()) {
+    backend::eigen::EigenBackend device(on(level));
+    for (const DType dtype : {DType::float32, DType::float64, DType::int32}) {
+      for (const std::int64_t terms : {3, 5, 7, 10, 15, 16}) {
+        INFO(level, " ", name(dtype), " ", terms);
+        constexpr std::int64_t rows = 77;
+        Builder k({rows});
+        const auto x = k.argument(dtype, rows * terms);
+        const auto most = k.argument(DType::int64, rows, true);
+        const auto rest = k.argument(dtype, rows * terms, true);
+        const ShapeTracker row(Shape{rows, terms});
+        const ShapeTracker number(View{{rows, terms}, {0, 1}, 0, {}});
+        k.stage({terms});
+        const ValueId a = k.load(true, x, row);
+        const ValueId greatest = k.reduce(Op::ReduceMax, a);
+        k.stage({terms});
+        // The body of the second stage reads a, which the first one computed at the same point.
+        const ValueId there = k.op(true, Op::Eq, DType::bool_, a, greatest);
+        const ValueId at = k.position(true, Code::Index, number);
+        const ValueId none = k.constant(true, graph::Scalar::of_int(DType::int64, terms));
+        const ValueId where = k.op(true, Op::Where, DType::int64, there, at, none);
+        const ValueId first = k.reduce(Op::ReduceMin, where);
+        k.store(false, first, most, ShapeTracker(Shape{rows}));
+        k.stage({terms});
+        k.store(true, k.op(true, Op::Sub, dtype, k.load(true, x, row), greatest), rest, row);
+        const auto flat = codegen::unrolled(k.p);
+        REQUIRE(flat);
+        codegen::verify(*flat);
+        CHECK(flat->stages.size() == 1);
+        Bytes in = random_bytes(dtype, rows * terms, 5);
+        const Bytes want_most(DType::int64, rows), got_most(DType::int64, rows);
+        const Bytes want_rest(dtype, rows * terms), got_rest(dtype, rows * terms);
+        interpret(k.p, {&in, &want_most, &want_rest});
+        run(device, k.p, {&in, &got_most, &got_rest});
+        CHECK(got_most.same_bits(want_most));
+        CHECK(got_rest.same_bits(want_rest));
+      }
+    }
+  }
+}
+
 TEST_CASE("a sum of negative zeros is zero") {
   backend::eigen::EigenBackend device(on(""));
   const LoopProgram p = distances(DType::float32, Op::Sum, 20, 20, {3}, false);

@@ -4,7 +4,6 @@
 #include <algorithm>
 
 #include "api/value.hpp"
-#include "backend/backend.hpp"
 #include "oriel/arithmetic.hpp"
 #include "oriel/error.hpp"
 #include "oriel/movement.hpp"
@@ -148,16 +147,7 @@ Tensor linear_recurrence(const Operand& a, const Operand& b, std::int64_t axis, 
   added = added.broadcast(shape);
   if (reverse) added = turned(added);
   if (!number) factor = reverse ? turned(factor.broadcast(shape)) : factor.broadcast(shape);
-  Value y = added;
-  if (backend::backend_for(added.device()).capabilities().scans) {
-    y = Value(call, graph::recurrence(factor.node(), added.node(), at, call.origin()));
-  } else {
-    const Combination maps = [](std::span<const Tensor> f, std::span<const Tensor> g) {
-      return Tensors{f[0] * g[0], g[0] * f[1] + g[1]};
-    };
-    y = Value(call, Access::node(associative_scan(maps, {factor.broadcast(shape).tensor(), added.tensor()},
-                                                  static_cast<std::int64_t>(at))[1]));
-  }
+  Value y(call, graph::recurrence(factor.node(), added.node(), at, call.origin()));
   if (reverse) y = turned(y);
   return Access::tensor(
       graph::format(y.to(is_floating(own) ? own : dtype).node(), MemoryFormat::contiguous, call.origin()));

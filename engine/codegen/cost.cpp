@@ -192,7 +192,10 @@ std::int64_t operations_alone(const LoopProgram& p) {
 
 }  // namespace
 
-std::string name_without_sizes(const LoopProgram& p) { return make_name(p, false); }
+std::string name_without_sizes(const LoopProgram& p) {
+  if (!p.scanning) return make_name(p, false);
+  return fmt::format("{}_{}", graph::snake_name(p.scanning->op), short_name(p.arguments.back().dtype));
+}
 
 void finish(LoopProgram& p) {
   p.orientation = choose_orientation(p);

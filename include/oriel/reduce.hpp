@@ -102,7 +102,7 @@ void min(const A&, const B&) { static_assert(detail::kNever<A>, ORIEL_TWO); }
 /// results are the same in every run and for any number of threads. On the CPU the axis is cut in runs of 128: the
 /// elements of a run are added one after the other, and each of these sums to the sum before the run, whose rounding
 /// error is kept beside it. So the error of a float does not grow with n, and sums of numbers that are not negative
-/// never fall. Other devices add by recursive doubling in blocks of 64.
+/// never fall. Other devices scan shares of a line, and what is before each.
 ///   cumsum(Tensor::of<int>({1, 2, 3}), 0);  // {1, 3, 6}
 [[nodiscard]] Tensor cumsum(const Operand& x, std::int64_t axis);
 /// Running product; otherwise as cumsum, without the error beside it.

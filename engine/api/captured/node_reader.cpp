@@ -263,7 +263,6 @@ NodePtr NodeReader::build(Parts p, std::span<NodePtr> sources, Device device) {
   const backend::Capabilities& can = backend::backend_for(made->device).capabilities();
   if (graph::is_sort(made->op) && !can.sorts) refuse("sorts", made->device);
   if (graph::is_host(made->op) && !can.hosts) refuse("calls functions of the host", made->device);
-  if (graph::is_scan(made->op) && !can.scans) refuse("sums along an axis in one kernel", made->device);
   if (graph::is_scatter(made->op) && !can.scatters) refuse("scatters", made->device);
   return made;
 }

@@ -71,7 +71,6 @@ EigenBackend::EigenBackend(const Options& options)
   capabilities_.threads = threads_.count();
   capabilities_.parts = kMostParts;
   capabilities_.sorts = true;
-  capabilities_.scans = true;
   capabilities_.scatters = true;
   capabilities_.source = "cpp";
   capabilities_.helpers = "hpp";

@@ -7,6 +7,7 @@
 
 #include "source/items/columns.hpp"
 #include "source/items/product.hpp"
+#include "source/items/scan.hpp"
 #include "source/items/source.hpp"
 #include "source/items/squares.hpp"
 #include "source/items/statements.hpp"
@@ -385,6 +386,7 @@ Rendered render(const LoopProgram& program, const ItemDialect& dialect, const De
     out.form = form;
     return out;
   };
+  if (auto scan = render_scan(program, dialect, table)) return std::move(*scan);
   if (options.products) {
     if (auto product = render_product(program, dialect, table, options)) return in(Form::Blocked, std::move(*product));
     if (auto tiles = render_tiles(program, dialect, table, options)) return in(Form::Blocked, std::move(*tiles));

@@ -30,7 +30,7 @@ enum class Form : std::uint8_t {
 struct Rendered {
   const ItemDialect* dialect = nullptr;
   /// The functions of the source: one, or two if the points of a reduction are split into parts. Then the second
-  /// function combines the parts. Arguments: buffers, one partial result for each reduction (if there are two
+  /// function combines the parts. A scan in shares has three. Arguments: buffers, partial results (if there are several
   /// functions), numbers, parameters, and for the first function the local memory of kept rows.
   std::vector<std::string> functions;
   std::vector<Grid> grids;

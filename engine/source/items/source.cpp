@@ -78,7 +78,7 @@ void finish_source(const LoopProgram& program, const ItemDialect& dialect, Rende
   const std::string base = identifier(codegen::name_without_sizes(program));
   out.body.clear();
   for (std::size_t k = 0; k < bodies.size(); ++k) {
-    const char* part = bodies.size() == 1 ? "" : k == 0 ? "_parts" : "_join";
+    const char* part = bodies.size() == 1 ? "" : k == 0 ? "_parts" : k == 1 ? "_join" : "_rest";
     out.functions.push_back(fmt::format("{}{}_{}", base, part, tag));
     head.name = out.functions.back();
     std::copy(out.grids[k].local.begin(), out.grids[k].local.end(), head.group);

@@ -98,8 +98,9 @@ class Axis {
   Shape batch_;
 };
 
-Value on_host(const Call& call, const std::string& function, std::vector<api::NodePtr> operands, const Shape& shape) {
+Value on_host(const Call& call, std::string function, std::vector<api::NodePtr> operands, const Shape& shape) {
   const DType dtype = operands[0]->dtype;
+  if (sym::known(shape[0] == 1).value_or(false)) function += ":row";
   return {call, api::called_on_host(call, api::linalg_function(function), std::move(operands), shape, dtype)};
 }
 

@@ -37,40 +37,6 @@ bool by_chirp(std::size_t n) {
 
 namespace {
 
-/// A vector of as many rows as a register of 16 bytes holds.
-template <class T>
-struct Packet {
-  typedef T type __attribute__((vector_size(16)));  // NOLINT(modernize-use-using)
-};
-template <class V, class T>
-inline constexpr std::size_t kLanes = sizeof(V) / sizeof(T);
-
-inline Packet<float>::type low(Packet<float>::type a, Packet<float>::type b) {
-  return __builtin_shufflevector(a, b, 0, 4, 1, 5);
-}
-inline Packet<float>::type high(Packet<float>::type a, Packet<float>::type b) {
-  return __builtin_shufflevector(a, b, 2, 6, 3, 7);
-}
-inline Packet<double>::type low(Packet<double>::type a, Packet<double>::type b) {
-  return __builtin_shufflevector(a, b, 0, 2);
-}
-inline Packet<double>::type high(Packet<double>::type a, Packet<double>::type b) {
-  return __builtin_shufflevector(a, b, 1, 3);
-}
-
-/// The transposed matrix of the lanes: a perfect shuffle for each bit of a lane's number.
-template <std::size_t lanes, class V>
-void transpose(V* v) {
-  for (std::size_t round = 1; round < lanes; round *= 2) {
-    V out[lanes];
-    for (std::size_t i = 0; i < lanes / 2; ++i) {
-      out[2 * i] = low(v[i], v[i + lanes / 2]);
-      out[2 * i + 1] = high(v[i], v[i + lanes / 2]);
-    }
-    for (std::size_t i = 0; i < lanes; ++i) v[i] = out[i];
-  }
-}
-
 /// Some rows of an array, `pitch` elements apart; lanes beyond the last row repeat it, and are not written.
 template <class T>
 struct Rows {
@@ -91,9 +57,9 @@ void load(const Rows<T>& rows, std::size_t n, V* to, std::size_t step) {
     std::size_t k = 0;
     for (; k + lanes <= n; k += lanes) {
       V v[lanes];
-      for (std::size_t l = 0; l < lanes; ++l) std::memcpy(&v[l], row[l] + k, sizeof(V));
+      each<lanes>([&](std::size_t l) { std::memcpy(&v[l], row[l] + k, sizeof(V)); });
       transpose<lanes>(v);
-      for (std::size_t l = 0; l < lanes; ++l) to[(k + l) * step] = v[l];
+      each<lanes>([&](std::size_t l) { to[(k + l) * step] = v[l]; });
     }
     for (; k < n; ++k)
       for (std::size_t l = 0; l < lanes; ++l) to[k * step][l] = row[l][k];
@@ -109,7 +75,7 @@ void store(const V* from, std::size_t step, std::size_t n, const Rows<T>& rows, 
     std::size_t k = 0;
     for (; k + lanes <= n; k += lanes) {
       V v[lanes];
-      for (std::size_t l = 0; l < lanes; ++l) v[l] = from[(k + l) * step] * scale;
+      each<lanes>([&](std::size_t l) { v[l] = from[(k + l) * step] * scale; });
       transpose<lanes>(v);
       for (std::size_t l = 0; l < rows.count; ++l) std::memcpy(rows.first + l * rows.pitch + k, &v[l], sizeof(V));
     }
@@ -118,32 +84,59 @@ void store(const V* from, std::size_t step, std::size_t n, const Rows<T>& rows, 
   }
 }
 
-/// What a thread keeps between calls: the plans of the last lengths, and memory for a transform.
+/// What transforms of n numbers need: the plan, and the roots of unity that join the halves.
+template <class T>
+struct Tables {
+  Tables(std::size_t n, bool halved_, bool single_)
+      : length(n), halved(halved_), single(single_), plan(halved_ ? n / 2 : n, single_) {
+    for (std::size_t k = 0; halved && k <= n / 4; ++k) roots.push_back(root_of_unity<T>(k, n));
+  }
+  std::size_t length;
+  bool halved;  // two reals make one complex number
+  bool single;  // for rows one by one
+  Plan<T> plan;
+  std::vector<Cx<T>> roots;
+};
+
+/// The tables that a thread used last.
 template <class T>
 class Kept {
  public:
-  static Kept& here() {
-    thread_local Kept kept;
-    return kept;
-  }
-
-  std::shared_ptr<const Plan<T>> plan(std::size_t n) {
-    for (std::size_t k = 0; k < plans_.size(); ++k) {
-      if (plans_[k]->size() != n) continue;
-      std::rotate(plans_.begin(), plans_.begin() + static_cast<std::ptrdiff_t>(k),
-                  plans_.begin() + static_cast<std::ptrdiff_t>(k) + 1);
-      return plans_[0];
+  static std::shared_ptr<const Tables<T>> tables(std::size_t n, bool halved, bool single) {
+    thread_local std::vector<std::shared_ptr<const Tables<T>>> kept;  // the last one used first
+    for (auto at = kept.begin(); at != kept.end(); ++at) {
+      if ((*at)->length != n || (*at)->halved != halved || (*at)->single != single) continue;
+      std::rotate(kept.begin(), at, at + 1);
+      return kept[0];
     }
-    auto made = std::make_shared<const Plan<T>>(n);
-    if (n > kLongest) return made;
-    if (plans_.size() == kMost) plans_.pop_back();
-    plans_.insert(plans_.begin(), made);
+    auto made = std::make_shared<const Tables<T>>(n, halved, single);
+    if (n > kMost) return made;
+    kept.insert(kept.begin(), made);
+    std::size_t sum = 0;
+    const auto many = std::find_if(kept.begin(), kept.end(), [&](const auto& t) { return (sum += t->length) > kMost; });
+    kept.erase(many, kept.end());
     return made;
   }
 
  private:
-  static constexpr std::size_t kMost = 8, kLongest = std::size_t{1} << 16;
-  std::vector<std::shared_ptr<const Plan<T>>> plans_;  // the last one used first
+  static constexpr std::size_t kMost = std::size_t{1} << 20;  // numbers in all tables of a thread
+};
+
+/// Memory for a call. A thread keeps that of its last calls, because new pages cost as much as a transform.
+class Workspace {
+ public:
+  explicit Workspace(std::size_t bytes) {
+    thread_local std::vector<std::byte> kept;
+    if (bytes > kMost) own_.resize(bytes);
+    if (bytes <= kMost && kept.size() < bytes) kept = std::vector<std::byte>(bytes);
+    data_ = bytes > kMost ? own_.data() : kept.data();
+  }
+  std::byte* data() const noexcept { return data_; }
+
+ private:
+  static constexpr std::size_t kMost = std::size_t{1} << 24;
+  std::vector<std::byte> own_;
+  std::byte* data_ = nullptr;
 };
 
 enum class Kind { forward, inverse, real_forward, real_inverse };
@@ -153,38 +146,26 @@ enum class Share { none, length, root };
 template <class T>
 class Transform {
  public:
-  Transform(const HostCall& c, Kind kind, Share share)
+  Transform(const HostCall& c, Kind kind, Share share, bool single)
       : call_(c),
         kind_(kind),
         n_(static_cast<std::size_t>(kind == Kind::real_inverse ? c.result.shape[1] : c.operands[0].shape[1])),
         rows_(static_cast<std::size_t>(c.result.shape[0])),
         halved_(n_ % 2 == 0 && (kind == Kind::real_inverse || c.operands.size() == 1)),
-        plan_(Kept<T>::here().plan(halved_ ? n_ / 2 : n_)) {
+        // The vectors of long rows leave the cache, which costs more than the lanes save.
+        vectors_(!single && n_ * sizeof(Cx<V>) <= kCache),
+        tables_(Kept<T>::tables(n_, halved_, !vectors_)) {
     const double length = static_cast<double>(n_);
     scale_ = static_cast<T>(share == Share::none ? 1 : share == Share::length ? 1 / length : 1 / std::sqrt(length));
-    if (!halved_) return;
-    for (std::size_t k = 0; k <= n_ / 4; ++k) roots_.push_back(root_of_unity<T>(k, n_));
   }
 
-  void run() {
-    using V = typename Packet<T>::type;
-    constexpr std::size_t lanes = kLanes<V, T>;
-    // The vectors of long rows leave the cache, which costs more than the lanes save.
-    const bool vectors = rows_ > 1 && plan_->room() * sizeof(Cx<V>) <= kCache;
-    std::size_t row = 0;
-    if (vectors) {
-      std::vector<Cx<V>> x(room()), y(room());
-      for (; row + 1 < rows_; row += lanes) group(row, std::min(lanes, rows_ - row), x.data(), y.data());
-    }
-    if (row >= rows_) return;
-    std::vector<Cx<T>> x(room()), y(room());
-    for (; row < rows_; ++row) group(row, 1, x.data(), y.data());
-  }
+  void run() { return vectors_ ? groups<V>(kLanes<V, T>) : groups<T>(1); }
 
  private:
+  using V = typename Packet<T>::type;
   static constexpr std::size_t kCache = std::size_t{1} << 19;
 
-  std::size_t room() const { return std::max(plan_->room(), n_ + 1); }
+  std::size_t room() const { return (std::max(tables_->plan.room(), n_ + 1) + 7) / 8 * 8; }  // whole vectors
   std::size_t outputs() const { return static_cast<std::size_t>(call_.result.shape[call_.result.shape.size() - 1]); }
 
   Rows<T> operand(std::size_t which, std::size_t row, std::size_t count) const {
@@ -196,36 +177,43 @@ class Transform {
     return {static_cast<T*>(call_.result.data) + (2 * row + which) * outputs(), 2 * outputs(), count};
   }
 
-  template <class V>
-  void group(std::size_t row, std::size_t count, Cx<V>* x, Cx<V>* y) {
+  template <class E>
+  void groups(std::size_t lanes) {
+    const Workspace workspace(2 * room() * sizeof(Cx<E>));
+    auto* const x = reinterpret_cast<Cx<E>*>(workspace.data());
+    for (std::size_t row = 0; row < rows_; row += lanes) group(row, std::min(lanes, rows_ - row), x, x + room());
+  }
+
+  template <class E>
+  void group(std::size_t row, std::size_t count, Cx<E>* x, Cx<E>* y) {
     if (kind_ == Kind::real_inverse) return to_real(row, count, x, y);
     if (halved_) return of_real(row, count, x, y);
     // The inverse is the transform with the parts exchanged before and after it.
     const bool back = kind_ == Kind::inverse;
-    V* const re = back ? &x->im : &x->re;
-    V* const im = back ? &x->re : &x->im;
+    E* const re = back ? &x->im : &x->re;
+    E* const im = back ? &x->re : &x->im;
     load(operand(0, row, count), n_, re, 2);
     if (call_.operands.size() > 1)
       load(operand(1, row, count), n_, im, 2);
     else
-      for (std::size_t k = 0; k < n_; ++k) im[2 * k] = V{};
-    const Cx<V>* z = plan_->run(x, y);
+      for (std::size_t k = 0; k < n_; ++k) im[2 * k] = E{};
+    const Cx<E>* z = tables_->plan.run(x, y);
     store(back ? &z->im : &z->re, 2, outputs(), part(0, row, count), scale_);
     store(back ? &z->re : &z->im, 2, outputs(), part(1, row, count), scale_);
   }
 
   /// The transform of an even number of reals, of which two make one complex number.
-  template <class V>
-  void of_real(std::size_t row, std::size_t count, Cx<V>* x, Cx<V>* y) {
+  template <class E>
+  void of_real(std::size_t row, std::size_t count, Cx<E>* x, Cx<E>* y) {
     const std::size_t half = n_ / 2;
     load(operand(0, row, count), n_, &x->re, 1);
-    Cx<V>* z = plan_->run(x, y);
-    const Cx<V> first = z[0];
-    z[0] = {first.re + first.im, V{}};
-    z[half] = {first.re - first.im, V{}};
+    Cx<E>* z = tables_->plan.run(x, y);
+    const Cx<E> first = z[0];
+    z[0] = {first.re + first.im, E{}};
+    z[half] = {first.re - first.im, E{}};
     for (std::size_t k = 1; 2 * k <= half; ++k) {
-      const Cx<V> a = z[k], b{z[half - k].re, -z[half - k].im};
-      const Cx<V> even = times_real(a + b, T(0.5)), odd = times_real(turned(a - b), T(0.5)) * root(k);
+      const Cx<E> a = z[k], b{z[half - k].re, -z[half - k].im};
+      const Cx<E> even = times_real(a + b, T(0.5)), odd = times_real(turned(a - b), T(0.5)) * root(k);
       z[k] = even + odd;
       z[half - k] = {even.re - odd.re, odd.im - even.im};
     }
@@ -238,43 +226,43 @@ class Transform {
   }
 
   /// The n reals whose transform begins with the operand.
-  template <class V>
-  void to_real(std::size_t row, std::size_t count, Cx<V>* x, Cx<V>* y) {
+  template <class E>
+  void to_real(std::size_t row, std::size_t count, Cx<E>* x, Cx<E>* y) {
     const std::size_t half = n_ / 2, given = half + 1;
     load(operand(0, row, count), given, &x->re, 2);
     load(operand(1, row, count), given, &x->im, 2);
-    x[0].im = V{};
+    x[0].im = E{};
     const Rows<T> out{static_cast<T*>(call_.result.data) + row * n_, n_, count};
     if (!halved_) {
       for (std::size_t k = 1; k < given; ++k) x[n_ - k] = {x[k].re, -x[k].im};
       for (std::size_t k = 0; k < n_; ++k) std::swap(x[k].re, x[k].im);
-      const Cx<V>* z = plan_->run(x, y);
+      const Cx<E>* z = tables_->plan.run(x, y);
       return store(&z->im, 2, n_, out, scale_);
     }
-    const V last = x[half].re;
-    const V begin = x[0].re;
+    const E last = x[half].re;
+    const E begin = x[0].re;
     x[0] = {begin - last, begin + last};  // exchanged, as all below
     for (std::size_t k = 1; 2 * k <= half; ++k) {
-      const Cx<V> a = x[k], b{x[half - k].re, -x[half - k].im};
+      const Cx<E> a = x[k], b{x[half - k].re, -x[half - k].im};
       const Cx<T> w = root(k);
-      const Cx<V> even = a + b, odd = (a - b) * Cx<T>{w.re, -w.im};
+      const Cx<E> even = a + b, odd = (a - b) * Cx<T>{w.re, -w.im};
       x[k] = {even.im + odd.re, even.re - odd.im};
       x[half - k] = {odd.re - even.im, even.re + odd.im};
     }
-    Cx<V>* z = plan_->run(x, y);
+    Cx<E>* z = tables_->plan.run(x, y);
     for (std::size_t k = 0; k < half; ++k) std::swap(z[k].re, z[k].im);
     store(&z->re, 1, n_, out, scale_);
   }
 
-  const Cx<T>& root(std::size_t k) const { return roots_[k]; }
+  const Cx<T>& root(std::size_t k) const { return tables_->roots[k]; }
 
   const HostCall& call_;
   Kind kind_;
   std::size_t n_;
   std::size_t rows_;
   bool halved_;
-  std::shared_ptr<const Plan<T>> plan_;
-  std::vector<Cx<T>> roots_;
+  bool vectors_;  // a lane for each of several rows
+  std::shared_ptr<const Tables<T>> tables_;
   T scale_ = 1;
 };
 
@@ -303,14 +291,14 @@ double nanoseconds(std::span<const std::vector<std::int64_t>> shapes) {
   return 50 + n * (2 + std::log2(n + 1));
 }
 
-graph::HostFunctionPtr made(const std::string& name, Kind kind, Share share) {
-  const auto run = [name, kind, share](const HostCall& c) {
+graph::HostFunctionPtr made(const std::string& name, Kind kind, Share share, bool single) {
+  const auto run = [name, kind, share, single](const HostCall& c) {
     check(name, kind, c);
     if (c.result.size() == 0) return;
     if (c.operands[0].dtype == DType::float64)
-      Transform<double>(c, kind, share).run();
+      Transform<double>(c, kind, share, single).run();
     else
-      Transform<float>(c, kind, share).run();
+      Transform<float>(c, kind, share, single).run();
   };
   auto function = std::make_shared<graph::HostFunction>(name, run, HostOptions{.batched = true}, name);
   function->batch_nanoseconds = nanoseconds;
@@ -328,8 +316,10 @@ std::vector<graph::HostFunctionPtr> fft_functions() {
                                    {"rfft", Kind::real_forward},
                                    {"irfft", Kind::real_inverse}}) {
     for (const auto& [suffix, share] :
-         {std::pair<const char*, Share>{"", Share::none}, {":length", Share::length}, {":root", Share::root}})
-      out.push_back(fft::made(std::string(name) + suffix, kind, share));
+         {std::pair<const char*, Share>{"", Share::none}, {":length", Share::length}, {":root", Share::root}}) {
+      out.push_back(fft::made(std::string(name) + suffix, kind, share, false));
+      out.push_back(fft::made(std::string(name) + suffix + ":row", kind, share, true));
+    }
   }
   return out;
 }

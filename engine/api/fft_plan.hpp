@@ -7,12 +7,21 @@
 #include <cmath>
 #include <cstddef>
 #include <cstdint>
+#include <cstring>
 #include <memory>
 #include <numbers>
+#include <type_traits>
 #include <utility>
 #include <vector>
 
 namespace oriel::api::fft {
+
+/// f(0), f(1), .., f(n - 1), without a loop, so that what they index stays in registers.
+template <std::size_t n, class F>
+inline void each(F&& f) {
+  [&]<std::size_t... k>(std::index_sequence<k...>) { (f(k), ...); }
+  (std::make_index_sequence<n>());
+}
 
 /// A complex number, or a vector of them.
 template <class V>
@@ -40,6 +49,39 @@ Cx<V> times_real(const Cx<V>& a, T s) {
 template <class V>
 Cx<V> turned(const Cx<V>& a) {
   return {a.im, -a.re};
+}
+
+/// A vector that fills a register of 16 bytes: elements of as many rows, or of one row.
+template <class T>
+struct Packet {
+  typedef T type __attribute__((vector_size(16)));  // NOLINT(modernize-use-using)
+};
+template <class V, class T>
+inline constexpr std::size_t kLanes = sizeof(V) / sizeof(T);
+
+// The lanes of two vectors in turn: the first half of them, the second half. And the even and the odd lanes of both.
+// clang-format off
+inline Packet<float>::type low(Packet<float>::type a, Packet<float>::type b) { return __builtin_shufflevector(a, b, 0, 4, 1, 5); }
+inline Packet<float>::type high(Packet<float>::type a, Packet<float>::type b) { return __builtin_shufflevector(a, b, 2, 6, 3, 7); }
+inline Packet<float>::type even(Packet<float>::type a, Packet<float>::type b) { return __builtin_shufflevector(a, b, 0, 2, 4, 6); }
+inline Packet<float>::type odd(Packet<float>::type a, Packet<float>::type b) { return __builtin_shufflevector(a, b, 1, 3, 5, 7); }
+inline Packet<double>::type low(Packet<double>::type a, Packet<double>::type b) { return __builtin_shufflevector(a, b, 0, 2); }
+inline Packet<double>::type high(Packet<double>::type a, Packet<double>::type b) { return __builtin_shufflevector(a, b, 1, 3); }
+inline Packet<double>::type even(Packet<double>::type a, Packet<double>::type b) { return low(a, b); }
+inline Packet<double>::type odd(Packet<double>::type a, Packet<double>::type b) { return high(a, b); }
+// clang-format on
+
+/// The transposed matrix of the lanes: a perfect shuffle for each bit of a lane's number.
+template <std::size_t lanes, class V>
+void transpose(V* v) {
+  for (std::size_t round = 1; round < lanes; round *= 2) {
+    V out[lanes];
+    each<lanes / 2>([&](std::size_t i) {
+      out[2 * i] = low(v[i], v[i + lanes / 2]);
+      out[2 * i + 1] = high(v[i], v[i + lanes / 2]);
+    });
+    each<lanes>([&](std::size_t i) { v[i] = out[i]; });
+  }
 }
 
 /// exp(-2 pi i k / n), by an angle in the first eighth of the circle, where sine and cosine lose nothing.
@@ -79,7 +121,8 @@ bool by_chirp(std::size_t n);
 template <class T>
 class Plan {
  public:
-  explicit Plan(std::size_t n);
+  /// `single`: for single rows, which run takes as elements of type T.
+  Plan(std::size_t n, bool single);
 
   std::size_t size() const noexcept { return n_; }
   /// The elements that each of two buffers must hold, at least n + 1.
@@ -88,6 +131,9 @@ class Plan {
   template <class V>
   Cx<V>* run(Cx<V>* x, Cx<V>* y) const {
     if (!chirp_.empty()) return convolved(x, y);
+    if constexpr (std::is_same_v<V, T>) {
+      if (inner_ != nullptr) return joined(x, y);
+    }
     std::size_t before = 1;
     for (const Pass& pass : passes_) {
       const std::size_t behind = n_ / (before * pass.radix);
@@ -106,14 +152,25 @@ class Plan {
   };
 
   template <class V>
+  static void of_two(Cx<V>* a) {
+    const Cx<V> b = a[1];
+    a[1] = a[0] - b;
+    a[0] = a[0] + b;
+  }
+  template <class V>
+  static void of_four(Cx<V>* a) {
+    const Cx<V> s = a[0] + a[2], d = a[0] - a[2], t = a[1] + a[3], u = turned(a[1] - a[3]);
+    a[0] = s + t;
+    a[1] = d + u;
+    a[2] = s - t;
+    a[3] = d - u;
+  }
+
+  template <class V>
   static void step(const Pass& pass, std::size_t behind, std::size_t before, const Cx<V>* x, Cx<V>* y) {
     switch (pass.radix) {
       case 2:
-        return pass_of<2>(pass, behind, before, x, y, [](Cx<V>* a) {
-          const Cx<V> b = a[1];
-          a[1] = a[0] - b;
-          a[0] = a[0] + b;
-        });
+        return pass_of<2>(pass, behind, before, x, y, [](Cx<V>* a) { of_two(a); });
       case 3:
         return pass_of<3>(pass, behind, before, x, y, [](Cx<V>* a) {
           constexpr T kSine = static_cast<T>(0.86602540378443864676);
@@ -124,13 +181,7 @@ class Plan {
           a[2] = m - d;
         });
       case 4:
-        return pass_of<4>(pass, behind, before, x, y, [](Cx<V>* a) {
-          const Cx<V> s = a[0] + a[2], d = a[0] - a[2], t = a[1] + a[3], u = turned(a[1] - a[3]);
-          a[0] = s + t;
-          a[1] = d + u;
-          a[2] = s - t;
-          a[3] = d - u;
-        });
+        return pass_of<4>(pass, behind, before, x, y, [](Cx<V>* a) { of_four(a); });
       case 5:
         return pass_of<5>(pass, behind, before, x, y, [](Cx<V>* a) {
           constexpr T kC1 = static_cast<T>(0.30901699437494742410), kC2 = static_cast<T>(-0.80901699437494742410);
@@ -161,15 +212,15 @@ class Plan {
       const Cx<V>* in = x + behind * radix * k;
       Cx<V>* out = y + behind * k;
       const std::size_t apart = behind * before;
-      for (std::size_t j = 0; j < radix; ++j) a[j] = in[behind * j];
+      each<radix>([&](std::size_t j) { a[j] = in[behind * j]; });
       butterfly(a);
-      for (std::size_t j = 0; j < radix; ++j) out[apart * j] = a[j];
+      each<radix>([&](std::size_t j) { out[apart * j] = a[j]; });
       const Cx<T>* w = pass.twiddles.data();
       for (std::size_t i = 1; i < behind; ++i, w += radix - 1) {
-        for (std::size_t j = 0; j < radix; ++j) a[j] = in[i + behind * j];
+        each<radix>([&](std::size_t j) { a[j] = in[i + behind * j]; });
         butterfly(a);
         out[i] = a[0];
-        for (std::size_t j = 1; j < radix; ++j) out[i + apart * j] = a[j] * w[j - 1];
+        each<radix - 1>([&](std::size_t j) { out[i + apart * (j + 1)] = a[j + 1] * w[j]; });
       }
     }
   }
@@ -208,6 +259,42 @@ class Plan {
     }
   }
 
+  /// Of a single row: lane l transforms every lanes-th element from element l on, and butterflies join the lanes.
+  Cx<T>* joined(Cx<T>* x, Cx<T>* y) const {
+    const std::size_t m = n_ / lanes;
+    // Buffers change between elements and vectors of them by copies, as the language's rules on types ask.
+    auto* const vectors = reinterpret_cast<Cx<Packed>*>(y);
+    for (std::size_t k = 0; k < m; ++k) {
+      Packed pair[2];
+      std::memcpy(pair, x + lanes * k, sizeof(pair));
+      vectors[k] = {even(pair[0], pair[1]), odd(pair[0], pair[1])};
+    }
+    const Cx<Packed>* z = inner_->run(vectors, reinterpret_cast<Cx<Packed>*>(x));
+    Cx<T>* const out = z == vectors ? x : y;
+    const Cx<Packed>* w = joins_.data();
+    for (std::size_t q = 0; q < m; q += lanes, w += lanes - 1) {
+      Packed re[lanes], im[lanes];
+      each<lanes>([&](std::size_t k) {
+        re[k] = z[q + k].re;
+        im[k] = z[q + k].im;
+      });
+      transpose<lanes>(re);
+      transpose<lanes>(im);
+      Cx<Packed> a[lanes];
+      a[0] = {re[0], im[0]};
+      each<lanes - 1>([&](std::size_t l) { a[l + 1] = Cx<Packed>{re[l + 1], im[l + 1]} * w[l]; });
+      if constexpr (lanes == 4)
+        of_four(a);
+      else
+        of_two(a);
+      each<lanes>([&](std::size_t p) {
+        const Packed pair[2] = {low(a[p].re, a[p].im), high(a[p].re, a[p].im)};
+        std::memcpy(out + q + m * p, pair, sizeof(pair));
+      });
+    }
+    return out;
+  }
+
   /// Bluestein: a product with a chirp, its convolution with the inverse chirp, and the same product again.
   template <class V>
   Cx<V>* convolved(Cx<V>* x, Cx<V>* y) const {
@@ -226,20 +313,25 @@ class Plan {
     return z;
   }
 
+  using Packed = typename Packet<T>::type;
+  static constexpr std::size_t lanes = kLanes<Packed, T>;
+
   std::size_t n_;
   std::vector<Pass> passes_;
-  std::vector<Cx<T>> chirp_;   // exp(-pi i k^2 / n)
-  std::vector<Cx<T>> filter_;  // the transform of the inverse chirp, over its length
-  std::unique_ptr<const Plan> inner_;
+  std::vector<Cx<Packed>> joins_;      // the roots with which the lanes of a single row are joined
+  std::vector<Cx<T>> chirp_;           // exp(-pi i k^2 / n)
+  std::vector<Cx<T>> filter_;          // the transform of the inverse chirp, over its length
+  std::unique_ptr<const Plan> inner_;  // of a length that is fast, or of the lanes
 };
 
 template <class T>
-Plan<T>::Plan(std::size_t n) : n_(n) {
+Plan<T>::Plan(std::size_t n, bool single) : n_(n) {
   if (by_chirp(n)) {
-    inner_ = std::make_unique<const Plan>(smooth_length(2 * n - 1));
+    inner_ = std::make_unique<const Plan>(smooth_length(2 * n - 1), single);
     const std::size_t m = inner_->n_;
     const T share = static_cast<T>(1.0 / static_cast<double>(m));
     std::vector<Cx<T>> x(m + 1, Cx<T>{0, 0}), y(m + 1);
+    // A plan for vectors also runs on single elements.
     for (std::size_t k = 0, square = 0; k < n; ++k) {
       chirp_.push_back(root_of_unity<T>(square, 2 * n));
       const Cx<T> inverse{chirp_[k].re * share, -chirp_[k].im * share};
@@ -249,6 +341,21 @@ Plan<T>::Plan(std::size_t n) : n_(n) {
     }
     const Cx<T>* filter = inner_->run(x.data(), y.data());
     filter_.assign(filter, filter + m);
+    return;
+  }
+  if (single && n % (lanes * lanes) == 0) {
+    inner_ = std::make_unique<const Plan>(n / lanes, false);
+    for (std::size_t q = 0; q < n / lanes; q += lanes) {
+      for (std::size_t l = 1; l < lanes; ++l) {
+        Cx<Packed> w{};
+        for (std::size_t k = 0; k < lanes; ++k) {
+          const Cx<T> root = root_of_unity<T>(l * (q + k), n);
+          w.re[k] = root.re;
+          w.im[k] = root.im;
+        }
+        joins_.push_back(w);
+      }
+    }
     return;
   }
   std::size_t before = 1;

@@ -123,7 +123,8 @@ class Complex {
     read(&out, "item");
     return out;
   }
-  /// Runs the pending work of both parts together, and keeps the elements.
+  /// Runs the pending work of both parts together, and keeps the elements. Parts that are views of one value, as those
+  /// of a transform, stay views of it.
   const Complex& realize(Site site = Site::here()) const;
 
   /// The same numbers in the other precision, or on another device.

@@ -14,9 +14,9 @@ namespace oriel::api {
 graph::HostFunctionPtr linalg_function(std::string_view name);
 
 /// Those of Fourier transforms: "fft", "ifft", "rfft" and "irfft", which do not scale, and each with ":length" or
-/// ":root" divided by the length or its root. With ":row" behind it they are for a single row, with other sums that make
-/// it faster: how many rows a call gets must not change bits. Operands are the real and, if there is a second one, the imaginary parts
-/// (batches, n); complex results (batches, 2, n).
+/// ":root" divided by the length or its root. With ":row" behind it they are for a single row, with other sums that
+/// make it faster: how many rows a call gets must not change bits. Operands are the real and, if there is a second one,
+/// the imaginary parts (batches, n); complex results (batches, 2, n).
 std::vector<graph::HostFunctionPtr> fft_functions();
 
 }  // namespace oriel::api

@@ -88,10 +88,14 @@ class Complex {
   }
   /// @}
 
-  /// Views of the parts, as float32 or float64.
-  const Tensor& real() const noexcept { return real_; }
-  const Tensor& imag() const noexcept { return imag_; }
+  /// The real and the imaginary parts, float32 or float64: z.real().assign(0) writes them.
+  /// @{
+  Tensor real() const noexcept { return real_; }
+  Tensor imag() const noexcept { return imag_; }
+  /// @}
 
+  /// As of a Tensor, with the dtype of pairs.
+  /// @{
   const Shape& shape() const noexcept { return real_.shape(); }
   ComplexDType dtype() const noexcept {
     return real_.dtype() == DType::float64 ? ComplexDType::complex128 : ComplexDType::complex64;
@@ -100,6 +104,7 @@ class Complex {
   std::size_t rank() const noexcept { return real_.rank(); }
   SymInt numel() const { return real_.numel(); }
   SymInt size(std::int64_t axis) const { return real_.size(axis); }
+  /// @}
   /// "complex64 (2, 3) on eigen". Prints no elements and runs no work.
   std::string str() const;
 
@@ -128,16 +133,18 @@ class Complex {
   const Complex& realize(Site site = Site::here()) const;
 
   /// The same numbers in the other precision, or on another device.
+  /// @{
   [[nodiscard]] Complex to(ComplexDType dtype, Site site = Site::here()) const;
   [[nodiscard]] Complex to(Device device, Site site = Site::here()) const;
+  /// @}
 
   /// Writes the numbers of `value`, broadcast to this shape, into the elements that this names, as Tensor::assign.
   const Complex& assign(const ComplexOperand& value) const;
 
-  /// Views, as the members of Tensor with these names.
-  /// @{
 #define ORIEL_COMPLEX_VIEW(name, parameters, arguments) \
   [[nodiscard]] Complex name parameters const { return Complex(Parts(), real_.name arguments, imag_.name arguments); }
+  /// Views, as the members of Tensor with these names.
+  /// @{
   ORIEL_COMPLEX_VIEW(reshape, (const Shape& shape, Site site = Site::here()), (shape, site))
   ORIEL_COMPLEX_VIEW(permute, (const Ints& order, Site site = Site::here()), (order, site))
   ORIEL_COMPLEX_VIEW(transpose, (std::int64_t a = -2, std::int64_t b = -1, Site site = Site::here()), (a, b, site))
@@ -151,8 +158,8 @@ class Complex {
   ORIEL_COMPLEX_VIEW(select, (std::int64_t axis, SymInt position, Site site = Site::here()), (axis, position, site))
   ORIEL_COMPLEX_VIEW(operator[], (const detail::Position& position), (position))
   ORIEL_COMPLEX_VIEW(at, (const Ints& index, Site site = Site::here()), (index, site))
-#undef ORIEL_COMPLEX_VIEW
   /// @}
+#undef ORIEL_COMPLEX_VIEW
 
   /// f of the real and of the imaginary parts: any movement, and every function f with f(x + y) = f(x) + f(y), can be
   /// applied in this way. Both results must have one shape, and a dtype that a part may have; else ArgumentError.
@@ -195,6 +202,7 @@ class Complex {
 /// A Complex, and the line of the call. It must not outlive the call.
 class ComplexArgument {
  public:
+  /// The numbers themselves.
   ComplexArgument(const Complex& z, Site site = Site::here()) noexcept  // NOLINT(google-explicit-constructor)
       : z_(&z), site_(site) {}
 
@@ -208,6 +216,8 @@ class ComplexArgument {
 /// call.
 class ComplexOperand {
  public:
+  /// Complex numbers, or real ones.
+  /// @{
   ComplexOperand(const Complex& z, Site site = Site::here()) noexcept  // NOLINT(google-explicit-constructor)
       : real_(z.real_, site), imag_(z.imag_, site), is_real_(false) {}
   ComplexOperand(const Tensor& x, Site site = Site::here()) noexcept  // NOLINT(google-explicit-constructor)
@@ -221,6 +231,7 @@ class ComplexOperand {
       : real_(z.real(), site), imag_(z.imag(), site), is_real_(false) {}
   ComplexOperand(const Operand& x) noexcept  // NOLINT(google-explicit-constructor)
       : real_(x), imag_(0, Site::unknown()) {}
+  /// @}
 
  private:
   friend struct ComplexAccess;
@@ -232,6 +243,7 @@ class ComplexOperand {
 /// A complex number on the left of an operator.
 class ComplexNumber {
  public:
+  /// std::complex<float> or std::complex<double>.
   template <detail::ComplexValue T>
   ComplexNumber(const T& z, Site site = Site::here()) noexcept  // NOLINT(google-explicit-constructor)
       : operand_(z, site) {}
@@ -249,18 +261,20 @@ class ComplexNumber {
 /// magnitude * (cos(angle) + sin(angle) i).
 [[nodiscard]] Complex polar(const Operand& magnitude, const Operand& angle);
 
-// Division is Smith's: neither the square of the magnitude nor its quotients overflow. z / 0 has the infinities and NaN
-// of the parts divided by 0, as in NumPy.
 #define ORIEL_COMPLEX_OPERATOR(Result, op)                                             \
   [[nodiscard]] Result operator op(const ComplexArgument& a, const ComplexOperand& b); \
   [[nodiscard]] Result operator op(const Operand& a, const ComplexArgument& b);        \
   [[nodiscard]] Result operator op(const ComplexNumber& a, const ComplexArgument& b);
+/// Arithmetic, and bool tensors that say whether both parts are equal. Division is Smith's: neither the square of the
+/// magnitude nor its quotients overflow. z / 0 has the infinities and NaN of the parts divided by 0, as in NumPy.
+/// @{
 ORIEL_COMPLEX_OPERATOR(Complex, +)
 ORIEL_COMPLEX_OPERATOR(Complex, -)
 ORIEL_COMPLEX_OPERATOR(Complex, *)
 ORIEL_COMPLEX_OPERATOR(Complex, /)
-ORIEL_COMPLEX_OPERATOR(Tensor, ==)  ///< bool: are both parts equal?
+ORIEL_COMPLEX_OPERATOR(Tensor, ==)
 ORIEL_COMPLEX_OPERATOR(Tensor, !=)
+/// @}
 #undef ORIEL_COMPLEX_OPERATOR
 [[nodiscard]] Complex operator-(const ComplexArgument& z);
 [[nodiscard]] Complex operator+(const ComplexArgument& z);  ///< z itself, with elements of its own
@@ -273,9 +287,9 @@ Complex& operator*=(Complex& z, const ComplexOperand& w);
 Complex& operator/=(Complex& z, const ComplexOperand& w);
 /// @}
 
-[[nodiscard]] Tensor real(const ComplexArgument& z);  ///< z.real(): a view
-[[nodiscard]] Tensor imag(const ComplexArgument& z);  ///< z.imag(): a view
-[[nodiscard]] Complex conj(const ComplexArgument& z);
+[[nodiscard]] Tensor real(const ComplexArgument& z);   ///< z.real(): a view
+[[nodiscard]] Tensor imag(const ComplexArgument& z);   ///< z.imag(): a view
+[[nodiscard]] Complex conj(const ComplexArgument& z);  ///< real - imag i
 /// hypot(real, imag), without overflow on the way.
 [[nodiscard]] Tensor abs(const ComplexArgument& z);
 /// atan2(imag, real), in [-pi, pi].

@@ -1,8 +1,9 @@
 // Discrete Fourier transforms with NumPy's definitions, and what is built on them. They are host calls (host_call.hpp),
 // as linear algebra is: the CPU computes them in the dtype of the parts, batches are shared among threads, and operands
 // on other devices are copied there and back. A length without prime factors above 19 takes O(n log n) operations by
-// its factors, every other one by Bluestein's algorithm. Halves, integers and bool count as float32. Every function
-// throws ShapeError for a length below 1, and for an axis that is out of range.
+// its factors, every other one by Bluestein's algorithm where that takes fewer. A row has the same bits in every batch
+// of two or more; a row alone is computed in another order and may differ in the last bits. Halves, integers and bool
+// count as float32. Every function throws ShapeError for a length below 1, and for an axis that is out of range.
 #pragma once
 
 #include <cstdint>

@@ -103,6 +103,9 @@ TEST_CASE("parts and views name the same elements") {
   w += 1;
   CHECK(row.item<C>() == C(-4, 6));
   CHECK(pairs.to_vector<float>() == std::vector<float>{6, 5, 7, 3});
+  w.real().assign(3);
+  real(w)[1] = 4;
+  CHECK(w.to_vector<C>() == std::vector<C>{{3, 6}, {4, 7}});
   const Complex other = +z;
   other.assign(0);
   CHECK(pairs.to_vector<float>() == std::vector<float>{6, 5, 7, 3});

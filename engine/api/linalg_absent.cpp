@@ -1,11 +1,11 @@
-// In place of linear algebra in the profile small.
+// In place of linear algebra and Fourier transforms in the profile small.
 #include "api/linalg_functions.hpp"
 #include "base/absent.hpp"
 
 namespace oriel::api {
 
 graph::HostFunctionPtr linalg_function(std::string_view name) {
-  base::throw_absent(name, "functions of linear algebra");
+  base::throw_absent(name.substr(0, name.find(':')), "functions of linear algebra and Fourier transforms");
 }
 
 }  // namespace oriel::api

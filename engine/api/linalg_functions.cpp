@@ -5,7 +5,7 @@
 namespace oriel::api {
 
 graph::HostFunctionPtr linalg_function(std::string_view name) {
-  static const linalg::Functions parts[] = {linalg::solvers(), linalg::factors()};
+  static const linalg::Functions parts[] = {linalg::solvers(), linalg::factors(), fft_functions()};
   for (const linalg::Functions& functions : parts)
     for (const graph::HostFunctionPtr& function : functions)
       if (function->saved == name) return function;

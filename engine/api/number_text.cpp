@@ -233,4 +233,16 @@ std::string scalar_text(double x, DType dtype, const PrintOptions& options) {
   return sign + shortest_scientific(magnitude, dtype);
 }
 
+std::string complex_text(double re, double im, DType dtype, const PrintOptions& options) {
+  const auto part = [&](double x) {
+    std::string text = scalar_text(x, dtype, options);
+    if (text.ends_with(".0")) text.resize(text.size() - 2);
+    return text;
+  };
+  const std::string second = part(im) + "j";
+  if (re == 0 && !std::signbit(re)) return second;
+  const bool plus = std::isnan(im) || !std::signbit(im);
+  return "(" + part(re) + (plus ? "+" : "") + second + ")";
+}
+
 }  // namespace oriel::api

@@ -34,4 +34,7 @@ class FloatFormat {
 /// A single float, as Python's str() prints it.
 std::string scalar_text(double x, DType dtype, const PrintOptions& options);
 
+/// A single complex number, as Python's str() prints it: "(1+2j)", "2j".
+std::string complex_text(double re, double im, DType dtype, const PrintOptions& options);
+
 }  // namespace oriel::api

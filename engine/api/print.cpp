@@ -13,6 +13,7 @@
 #include "api/print_options.hpp"
 #include "base/context.hpp"
 #include "base/fork_lock.hpp"
+#include "oriel/complex.hpp"
 #include "oriel/comprehension.hpp"
 #include "oriel/error.hpp"
 #include "oriel/explain.hpp"
@@ -115,6 +116,26 @@ Write writer(const Tensor& x, const PrintOptions& options) {
   }
 }
 
+/// NumPy's ComplexFloatingFormat: the imaginary part with its sign, and "j" before the blanks behind it.
+template <class T>
+Write complex_numbers(const Complex& z, const PrintOptions& options) {
+  const auto doubles = [](const Tensor& x) {
+    const std::vector<T> values = x.to_vector<T>(Site::unknown());
+    return std::vector<double>(values.begin(), values.end());
+  };
+  const std::vector<double> re = doubles(z.real()), im = doubles(z.imag());
+  const DType dtype = z.real().dtype();
+  if (z.rank() == 0) return [=](std::size_t i) { return api::complex_text(re[i], im[i], dtype, options); };
+  const auto with_sign = std::make_shared<PrintOptions>(options);
+  with_sign->sign = '+';
+  return [re, im, with_sign, real = api::FloatFormat(re, dtype, options),
+          imag = api::FloatFormat(im, dtype, *with_sign)](std::size_t i) {
+    std::string text = imag(im[i]);
+    text.insert(text.find_last_not_of(' ') + 1, 1, 'j');
+    return real(re[i]) + text;
+  };
+}
+
 /// Arranges rows and brackets: NumPy's _formatArray.
 class Brackets {
  public:
@@ -215,6 +236,18 @@ std::string to_string(const Tensor& x, const PrintOptions& options) {
   const Brackets brackets(x.shape(), shown.shape(), writer(shown, options));
   return brackets.text(0, 0, 1, options.line_width);
 }
+
+std::string to_string(const Complex& z, const PrintOptions& options) {
+  check(options);
+  if (z.numel() == 0) return "[]";
+  Complex shown = z.realize();
+  if (z.numel() > options.threshold) shown = z.each_part([&](const Tensor& x) { return ends(x, options.edge_items); });
+  const Write write = z.dtype() == ComplexDType::complex128 ? complex_numbers<double>(shown, options)
+                                                            : complex_numbers<float>(shown, options);
+  return Brackets(z.shape(), shown.shape(), write).text(0, 0, 1, options.line_width);
+}
+std::string to_string(const Complex& z) { return to_string(z, print_options()); }
+std::ostream& operator<<(std::ostream& out, const Complex& z) { return out << to_string(z); }
 
 std::string to_string(const Tensor& x) { return to_string(x, print_options()); }
 

@@ -10,6 +10,7 @@
 #include "base/escape.hpp"
 #include "io/file.hpp"
 #include "io/npy_header.hpp"
+#include "oriel/complex.hpp"
 #include "oriel/error.hpp"
 
 namespace oriel {
@@ -131,53 +132,79 @@ void append_elements(Bytes& out, const Tensor& array) {
   }
 }
 
-}  // namespace
-}  // namespace io
-
-Tensor read_npy(const std::string& path, Site site) {
-  const detail::CallSite call(site);
+/// The array in a file whose elements are complex or not, as `complex` says; pairs have a last axis of 2.
+Tensor read_array(const std::string& path, bool complex, Site site) {
   try {
-    io::InputFile file("read_npy", path);
-    const io::NpyHeader header = io::read_header(file, path);
+    InputFile file("read_npy", path);
+    const NpyHeader header = read_header(file, path);
+    if (header.complex != complex) {
+      refuse_npy(path, complex ? "elements are real; read_npy reads them"
+                               : "elements are complex; read_npy_complex reads them");
+    }
     Shape shape(header.shape.begin(), header.shape.end());
     if (header.fortran) std::reverse(shape.begin(), shape.end());
+    const std::size_t rank = shape.size();
+    if (complex) shape.push_back(2);
     std::size_t bytes = 0;
     try {
       bytes = static_cast<std::size_t>(
           (numel(shape, "read_npy") * static_cast<std::int64_t>(itemsize(header.dtype))).value());
     } catch (const OverflowError&) {
-      io::refuse_npy(path, fmt::format("shape {} is more than 2^63 - 1 bytes", to_string(shape)));
+      refuse_npy(path, fmt::format("shape {} is more than 2^63 - 1 bytes", to_string(shape)));
     }
-    io::Bytes elements;
+    Bytes elements;
     while (elements.size() < bytes) {
       const std::size_t before = elements.size();
-      file.read(elements, std::min(bytes - before, io::kPieceBytes));
-      if (elements.size() == before) {
-        io::refuse_npy(path, fmt::format("the file ends after {} of {} bytes of elements", before, bytes));
-      }
+      file.read(elements, std::min(bytes - before, kPieceBytes));
+      if (elements.size() == before)
+        refuse_npy(path, fmt::format("the file ends after {} of {} bytes of elements", before, bytes));
     }
-    Tensor tensor = io::to_tensor(header.dtype, std::move(elements), shape, site);
-    if (!header.fortran || shape.size() < 2) return tensor;
+    Tensor tensor = to_tensor(header.dtype, std::move(elements), shape, site);
+    if (!header.fortran || rank < 2) return tensor;
     Ints order;
-    for (std::size_t d = shape.size(); d-- > 0;) order.push_back(d);
+    for (std::size_t d = rank; d-- > 0;) order.push_back(d);
+    if (complex) order.push_back(rank);
     return tensor.permute(order, site);
   } catch (const std::bad_alloc&) {
     throw MemoryError("read_npy", fmt::format("no memory to read \"{}\"", base::escaped(path)));
   }
 }
 
-void write_npy(const std::string& path, const Tensor& array, Site site) {
-  const detail::CallSite call(site);
+void write_array(const std::string& path, const Shape& shape, const Tensor& array, bool complex) {
   try {
-    io::NpyHeader header;
+    NpyHeader header;
     header.dtype = array.dtype();
-    for (const SymInt extent : array.shape()) header.shape.push_back(extent.value());
-    io::Bytes bytes = io::npy_header(header);
-    io::append_elements(bytes, array);
-    io::replace_file("write_npy", path, bytes);
+    header.complex = complex;
+    for (const SymInt extent : shape) header.shape.push_back(extent.value());
+    Bytes bytes = npy_header(header);
+    append_elements(bytes, array);
+    replace_file("write_npy", path, bytes);
   } catch (const std::bad_alloc&) {
     throw MemoryError("write_npy", fmt::format("no memory to write \"{}\"", base::escaped(path)));
   }
+}
+
+}  // namespace
+}  // namespace io
+
+Tensor read_npy(const std::string& path, Site site) {
+  const detail::CallSite call(site);
+  return io::read_array(path, false, site);
+}
+
+Complex read_npy_complex(const std::string& path, Site site) {
+  const detail::CallSite call(site);
+  return view_as_complex(io::read_array(path, true, site), site);
+}
+
+void write_npy(const std::string& path, const Tensor& array, Site site) {
+  const detail::CallSite call(site);
+  io::write_array(path, array.shape(), array, false);
+}
+
+void write_npy(const std::string& path, const Complex& array, Site site) {
+  const detail::CallSite call(site);
+  io::write_array(path, array.shape(), as_pairs(ComplexArgument(array, site)), true);
 }
 
 }  // namespace oriel

@@ -16,11 +16,14 @@ namespace {
 struct Kind {
   std::string_view code;  // without the byte order
   DType dtype;
+  bool complex = false;
 };
 constexpr std::array kKinds{
-    Kind{"b1", DType::bool_},  Kind{"i1", DType::int8},    Kind{"i2", DType::int16},   Kind{"i4", DType::int32},
-    Kind{"i8", DType::int64},  Kind{"u1", DType::uint8},   Kind{"u2", DType::uint16},  Kind{"u4", DType::uint32},
-    Kind{"u8", DType::uint64}, Kind{"f2", DType::float16}, Kind{"f4", DType::float32}, Kind{"f8", DType::float64},
+    Kind{"b1", DType::bool_},         Kind{"i1", DType::int8},           Kind{"i2", DType::int16},
+    Kind{"i4", DType::int32},         Kind{"i8", DType::int64},          Kind{"u1", DType::uint8},
+    Kind{"u2", DType::uint16},        Kind{"u4", DType::uint32},         Kind{"u8", DType::uint64},
+    Kind{"f2", DType::float16},       Kind{"f4", DType::float32},        Kind{"f8", DType::float64},
+    Kind{"c8", DType::float32, true}, Kind{"c16", DType::float64, true},
 };
 
 /// Parses the subset of Python that the format's dictionaries use.
@@ -39,7 +42,9 @@ class HeaderReader {
       expect(':');
       if (key == "descr" && !descr) {
         descr = true;
-        header.dtype = dtype();
+        const Kind& elements = kind();
+        header.dtype = elements.dtype;
+        header.complex = elements.complex;
       } else if (key == "fortran_order" && !order) {
         order = true;
         header.fortran = boolean();
@@ -93,20 +98,22 @@ class HeaderReader {
     return text_.substr(begin, end - begin);
   }
 
-  DType dtype() {
+  const Kind& kind() {
     if (look() == '[') fail("the elements are records; save one field at a time");
     const std::string_view code = quoted();
     const bool ordered = std::string_view("<>=|").find(code.substr(0, 1)) != std::string_view::npos && !code.empty();
-    const std::string_view kind = code.substr(ordered ? 1 : 0);
+    const std::string_view word = code.substr(ordered ? 1 : 0);
     for (const Kind& known : kKinds) {
-      if (known.code != kind) continue;
+      if (known.code != word) continue;
       if (code[0] == '>' && itemsize(known.dtype) > 1) {
-        fail(fmt::format("elements are big-endian ('{}'); save x.astype('<{}')", code, kind));
+        fail(fmt::format("elements are big-endian ('{}'); save x.astype('<{}')", code, word));
       }
-      return known.dtype;
+      return known;
     }
-    fail(fmt::format("elements of '{}' have no dtype here; bool, integers, float16, float32 and float64 are read",
-                     shown(code)));
+    fail(
+        fmt::format("elements of '{}' have no dtype here; bool, integers, float16, float32, float64, complex64 and "
+                    "complex128 are read",
+                    shown(code)));
   }
 
   bool boolean() {
@@ -149,7 +156,7 @@ NpyHeader parse_npy_header(std::string_view text, const std::string& path) { ret
 Bytes npy_header(const NpyHeader& header) {
   std::string_view code;
   for (const Kind& kind : kKinds) {
-    if (kind.dtype == header.dtype) code = kind.code;
+    if (kind.dtype == header.dtype && kind.complex == header.complex) code = kind.code;
   }
   std::string shape;
   for (const std::int64_t extent : header.shape) shape += fmt::format("{}, ", extent);

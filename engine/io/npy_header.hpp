@@ -12,6 +12,7 @@ namespace oriel::io {
 
 struct NpyHeader {
   DType dtype = DType::float32;
+  bool complex = false;  // elements are pairs of the dtype
   bool fortran = false;
   std::vector<std::int64_t> shape;
 };

@@ -40,7 +40,6 @@ void Comprehension::expect_size(std::string_view /*name*/, const Operand& /*valu
                                 std::span<const Operand> /*arguments*/) const {
   no_comprehensions("Comprehension");
 }
-std::string ComprehensionRanges::str() const { no_comprehensions("ComprehensionRanges"); }
 const Tensor& ComprehensionResults::operator[](std::string_view /*name*/) const {
   no_comprehensions("ComprehensionResults");
 }

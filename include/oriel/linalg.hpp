@@ -73,7 +73,7 @@ struct Eigh {
 /// The eigenvalues alone.
 [[nodiscard]] Tensor eigvalsh(const Operand& x);
 
-/// Real and imaginary parts: there are no complex tensors.
+/// Real and imaginary parts, of which Complex(values_real, values_imag) makes complex numbers (complex.hpp).
 struct Eig {
   Tensor values_real;  ///< (.., n), in any order
   Tensor values_imag;

@@ -12,7 +12,7 @@ namespace ORIEL_API oriel {
 /// numpy.lib.format.html), of dtype bool, an integer, float16, float32 or float64, in row-major or Fortran order. An
 /// array in Fortran order becomes a view of the elements in their order. Reads at once. Throws IoError, naming the
 /// file, if it cannot be read, is not a .npy file, is truncated, has another dtype, or is big-endian (the message then
-/// says how to convert it).
+/// says how to convert it). Complex arrays are read by read_npy_complex (complex.hpp).
 ///   auto a = oriel::read_npy("a.npy");
 [[nodiscard]] Tensor read_npy(const std::string& path, Site site = Site::here());
 

@@ -10,6 +10,7 @@ import argparse
 import os
 import statistics
 import time
+from types import SimpleNamespace
 
 parser = argparse.ArgumentParser(description=__doc__.splitlines()[0])
 parser.add_argument("--threads", type=int, default=2)
@@ -85,6 +86,36 @@ def numpy_peer():
             report("numpy", f"{equation} {n}", lambda: np.einsum(equation, *factors, optimize=True))
     report("numpy", "transposing_copy_4096", lambda: np.ascontiguousarray(x.T))
     report("numpy", "movement_chain_2048", lambda: movement(x[:2048, :2048], lambda t: np.pad(t, 1), np.flipud))
+    rng = np.random.default_rng(1)
+
+    def some_complex(batch, n, bits):
+        pairs = rng.standard_normal((batch, n, 2)).astype(np.float64 if bits == 64 else np.float32)
+        return pairs.view(np.complex128 if bits == 64 else np.complex64)[..., 0]
+
+    for name, run in complex_workloads(SimpleNamespace(fft=np.fft, some_complex=some_complex)):
+        report("numpy", name, run)
+
+
+# As fft_bench has them: batches, length, bits of a part.
+FFT_ROWS = [(4096, 16, 32), (4096, 64, 32), (4096, 256, 32), (4096, 1024, 32), (1024, 4096, 32), (4096, 1024, 64), (4096, 1000, 32),
+            (1024, 1009, 32), (1024, 1021, 64), (1, 1024, 32), (1, 65536, 32), (1, 1048576, 32)]
+
+
+def complex_workloads(np):
+    """Name and call for each workload on complex arrays; np: its `fft`, and `some_complex`."""
+    for batch, n, bits in FFT_ROWS:
+        z = np.some_complex(batch, n, bits)
+        yield f"fft_rows/{batch}/{n}/{bits}", lambda z=z: np.fft.fft(z)
+    for batch, n in ((4096, 1024), (4096, 1000), (1, 1024)):
+        x = np.some_complex(batch, n, 32).real + 0
+        yield f"rfft_rows/{batch}/{n}", lambda x=x: np.fft.rfft(x)
+    for n in (256, 1024):
+        z = np.some_complex(n, n, 32)
+        yield f"fft2_square/{n}", lambda z=z: np.fft.fft2(z)
+    a, b = np.some_complex(1, 4 << 20, 32), np.some_complex(1, 4 << 20, 32)
+    yield "complex_chain", lambda: abs(a * b + a.conj() * 2)
+    p, q = np.some_complex(512, 512, 32), np.some_complex(512, 512, 32)
+    yield "complex_matmul/512", lambda: p @ q
 
 
 def torch_workloads(torch, wrap):
@@ -131,6 +162,9 @@ def torch_peer():
     torch.set_num_threads(options.threads)
     with torch.inference_mode():
         for name, run in torch_workloads(torch, lambda f, *args: lambda: f(*args)):
+            report("torch", name, run)
+        some_complex = lambda batch, n, bits: torch.randn(batch, n, dtype=torch.complex128 if bits == 64 else torch.complex64)
+        for name, run in complex_workloads(SimpleNamespace(fft=torch.fft, some_complex=some_complex)):
             report("torch", name, run)
 
 

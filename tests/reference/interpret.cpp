@@ -357,8 +357,20 @@ Numbers called(const Node& node, const Results& results) {
   }
   const HostArray result = arrays.back();
   arrays.pop_back();
-  std::get<graph::HostFunctionPtr>(node.arg)->run({arrays, result, 0});
-  return read_all(node.dtype, result.data, count(node.shape));
+  const graph::HostFunction& function = *std::get<graph::HostFunctionPtr>(node.arg);
+  function.run({arrays, result, 0});
+  Numbers out = read_all(node.dtype, result.data, count(node.shape));
+  // What an error of an operand makes of the result is not known. Batches do not depend on each other.
+  const std::size_t batches = function.options.batched ? static_cast<std::size_t>(extent(node.shape, 0)) : 1;
+  for (const NodePtr& source : node.sources) {
+    const Numbers& numbers = results.at(source.get());
+    for (std::size_t i = 0; i < numbers.size(); ++i) {
+      if (numbers[i].error == 0 && !numbers[i].loose && !numbers[i].nan_too) continue;
+      const std::size_t batch = i / (numbers.size() / batches), each = out.size() / batches;
+      for (std::size_t k = batch * each; k < (batch + 1) * each; ++k) out[k] = Number::unknown();
+    }
+  }
+  return out;
 }
 
 Numbers evaluate(const Node& node, const Results& results) {

@@ -67,6 +67,7 @@ class Builder {
   void chained(Dice& dice);
   void shaped(Dice& dice);
   void summed(Dice& dice);
+  void transformed(Dice& dice);
   void sent(Dice& dice);
 
   Leaf picked(Dice& dice, const Shape& shape, DType dtype);

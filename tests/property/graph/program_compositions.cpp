@@ -45,6 +45,7 @@ void Builder::shaped(Dice& dice) {
 
 // Sums of products, windows, statistics and order.
 void Builder::summed(Dice& dice) {
+  if (dice.roll(5) == 0) return transformed(dice);
   const std::size_t x = pick(dice);
   const std::size_t rank = at(x).rank();
   const std::int64_t k = 1 + dice.roll(3);
@@ -79,6 +80,43 @@ void Builder::summed(Dice& dice) {
       return add(lexsort({at(x), at(x)}, axis), fmt::format("lexsort({{{0}, {0}}}, {1})", v(x), axis));
     default:
       return add(topk(at(x), k, axis).positions, fmt::format("topk({}, {}, {}).positions", v(x), k, axis));
+  }
+}
+
+// Complex numbers and Fourier transforms.
+void Builder::transformed(Dice& dice) {
+  const std::size_t x = pick(dice);
+  const std::size_t y = partner(dice, x);
+  const Complex z(at(x), at(y));
+  const std::string text = fmt::format("Complex({}, {})", v(x), v(y));
+  switch (dice.roll(9)) {
+    case 0:
+      return add(real(z * conj(z) + at(x)), fmt::format("real({0} * conj({0}) + {1})", text, v(x)));
+    case 1:
+      return add(imag(z / Complex(at(y), 2)), fmt::format("imag({} / Complex({}, 2))", text, v(y)));
+    case 2:
+      return add(abs(sqrt(z)), fmt::format("abs(sqrt({}))", text));
+    case 3:
+      return add(real(log(z)), fmt::format("real(log({}))", text));
+    case 4:
+      return add(imag(where(at(x) > 1, z, pow(z, 3))),
+                 fmt::format("imag(where({0} > 1, {1}, pow({1}, 3)))", v(x), text));
+    case 5:
+      return add(as_pairs(z), fmt::format("as_pairs({})", text));
+    default:
+      break;
+  }
+  if (z.rank() == 0 || z.numel() == 0) return;
+  const std::int64_t axis = dice.roll(z.rank());
+  const std::int64_t n = 1 + dice.roll(12);
+  switch (dice.roll(3)) {
+    case 0:
+      return add(real(ifft(fft(z, n, axis), {}, axis)),
+                 fmt::format("real(ifft(fft({0}, {1}, {2}), {{}}, {2}))", text, n, axis));
+    case 1:
+      return add(irfft(rfft(at(x), {}, -1), n), fmt::format("irfft(rfft({}, {{}}, -1), {})", v(x), n));
+    default:
+      return add(abs(fft(at(x), n, -1, FftNorm::ortho)), fmt::format("abs(fft({}, {}, -1, FftNorm::ortho))", v(x), n));
   }
 }
 

@@ -44,8 +44,10 @@ TEST_CASE("exports of random programs give the engine's bits") {
   for (int p = 0; p < count; ++p) {
     const testing::Program program = random_program(random);
     const testing::Built built = testing::build(program);
-    // A bitcast would show the bits of a NaN, which may differ.
-    if (built.values.empty() || testing::paste_ready(program).find("bitcast") != std::string::npos) continue;
+    // A bitcast would show the bits of a NaN, which may differ. Exports have no host functions.
+    const std::string text = testing::paste_ready(program);
+    if (built.values.empty() || text.find("bitcast") != std::string::npos || text.find("fft(") != std::string::npos)
+      continue;
     memories.insert(memories.end(), built.memories.begin(), built.memories.end());
     const auto [last, middle] = testing::results(built);
     const std::vector<Tensor> results{built.values[last], built.values[middle]};

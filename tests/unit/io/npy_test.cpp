@@ -122,7 +122,9 @@ TEST_CASE("what is no such file is refused, and why") {
   CHECK(of(header("{'descr': '>f4', 'fortran_order': False, 'shape': (2,), }")) ==
         "elements are big-endian ('>f4'); save x.astype('<f4')");
   CHECK(
-      of(header("{'descr': '<c8', 'fortran_order': False, 'shape': (2,), }")).starts_with("elements of '<c8' have no"));
+      of(header("{'descr': '<U8', 'fortran_order': False, 'shape': (2,), }")).starts_with("elements of '<U8' have no"));
+  CHECK(of(header("{'descr': '<c8', 'fortran_order': False, 'shape': (2,), }")) ==
+        "elements are complex; read_npy_complex reads them");
   CHECK(of(header("{'descr': [('a', '<f4')], 'fortran_order': False, 'shape': (2,), }"))
             .starts_with("the elements are rec"));
   CHECK(of(header("{'descr': '<f4', 'fortran_order': False}")) == "the header lacks descr, fortran_order or shape");

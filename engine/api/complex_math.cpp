@@ -1,0 +1,290 @@
+// Arithmetic and functions of complex numbers, as formulas of their parts.
+#include <cmath>
+#include <limits>
+#include <numbers>
+#include <optional>
+
+#include "api/complex_value.hpp"
+#include "oriel/complex.hpp"
+#include "oriel/ops.hpp"
+#include "oriel/reduce.hpp"
+
+namespace oriel {
+
+using api::Call;
+using api::ComplexTerm;
+using api::ComplexValue;
+using api::Op;
+using api::Value;
+
+namespace {
+
+ComplexOperand given(const ComplexArgument& z) { return ComplexAccess::operand(z); }
+
+/// a + b, or a - b. A real operand leaves the imaginary part of the other as it is, in the shape of both.
+Complex added(const char* name, const ComplexOperand& a, const ComplexOperand& b, Op op) {
+  return api::composed_complex(
+      name,
+      [op](const ComplexTerm& x, const ComplexTerm& y) {
+        const Value re = x.re.binary(op, y.re);
+        const Value other = op == Op::Sub && x.real ? -y.im : y.im;
+        const Value im = x.real ? other : y.real ? x.im : x.im.binary(op, y.im);
+        return ComplexValue{re, im.broadcast(re.shape())}.complex();
+      },
+      a, b);
+}
+
+Complex multiplied(const ComplexOperand& a, const ComplexOperand& b) {
+  return api::composed_complex(
+      "mul",
+      [](const ComplexTerm& x, const ComplexTerm& y) {
+        if (y.real) return ComplexValue{x.re * y.re, x.im * y.re}.complex();
+        if (x.real) return ComplexValue{x.re * y.re, x.re * y.im}.complex();
+        return (ComplexValue{x.re, x.im} * ComplexValue{y.re, y.im}).complex();
+      },
+      a, b);
+}
+
+/// x / y by Smith: the smaller part of y in units of the larger one, so that no square overflows.
+ComplexValue quotient(const ComplexValue& x, const ComplexValue& y) {
+  const Value wide = abs(y.im) <= abs(y.re);
+  const Value large = where(wide, y.re, y.im), small = where(wide, y.im, y.re);
+  const Value first = where(wide, x.re, x.im), second = where(wide, x.im, x.re);
+  const Value zero = large == 0;
+  const Value ratio = where(zero, 0, small / large);
+  const Value below = where(zero, abs(large), large + small * ratio);
+  const Value re = (first + where(zero, 0, second * ratio)) / below;
+  const Value im = (second - where(zero, 0, first * ratio)) / below;
+  return {re, where(wide, im, -im)};
+}
+
+Complex divided(const ComplexOperand& a, const ComplexOperand& b) {
+  return api::composed_complex(
+      "div",
+      [](const ComplexTerm& x, const ComplexTerm& y) {
+        if (y.real) return ComplexValue{x.re / y.re, x.im / y.re}.complex();
+        return quotient({x.re, x.im}, {y.re, y.im}).complex();
+      },
+      a, b);
+}
+
+Tensor compared(const char* name, const ComplexOperand& a, const ComplexOperand& b, bool equal) {
+  return api::composed_complex(
+      name,
+      [equal](const ComplexTerm& x, const ComplexTerm& y) {
+        const Value same = (x.re == y.re) & (x.im == y.im);
+        return (equal ? same : !same).tensor();
+      },
+      a, b);
+}
+
+/// A power of two that brings numbers near the limits of the dtype to where squares of them neither overflow nor lose
+/// bits. It is 1 for all others.
+struct Scale {
+  explicit Scale(const ComplexValue& z) : Scale(z, z.re.dtype() == DType::float64) {}
+  Value by;    // 1/16, 1 or 2^k
+  Value root;  // 1 over its root
+  Value log;   // minus its logarithm
+
+ private:
+  Scale(const ComplexValue& z, bool wide)
+      : Scale(largest(z), wide ? 1e300 : 1e37, wide ? 1e-290 : 1e-30, wide ? 80 : 40) {}
+  Scale(const Value& size, double most, double least, int bits) : Scale(size, size > most, size < least, bits) {}
+  Scale(const Value& size, const Value& large, const Value& small, int bits)
+      : by(chosen(size, large, small, 1.0 / 16, 1, std::ldexp(1.0, bits))),
+        root(chosen(size, large, small, 4, 1, std::ldexp(1.0, -bits / 2))),
+        log(chosen(size, large, small, 4 * std::numbers::ln2, 0, -bits * std::numbers::ln2)) {}
+  static Value largest(const ComplexValue& z) { return max(abs(z.re), abs(z.im)); }
+  static Value chosen(const Value& size, const Value& large, const Value& small, double l, double m, double s) {
+    return where(large, l, where(small, s, size.like(m)));
+  }
+};
+
+Value length(const Value& re, const Value& im) { return re.binary(Op::Hypot, im); }
+
+ComplexValue logarithm(const ComplexValue& z) {
+  const Scale scale(z);
+  const Value far = log(length(z.re * scale.by, z.im * scale.by)) + scale.log;
+  // Near |z| = 1 the logarithm of the rounded length has no digits left: log1p of |z|^2 - 1 keeps them.
+  const Value large = max(abs(z.re), abs(z.im)), small = min(abs(z.re), abs(z.im));
+  const Value near = (large > 0.7) & (large < 1.5);
+  const Value excess = (large - 1.0) * (large + 1.0) + small * small;
+  return {where(near, log1p(excess) * 0.5, far), z.im.binary(Op::Atan2, z.re)};
+}
+
+ComplexValue exponential(const ComplexValue& z) {
+  // An imaginary part of 0, and a real one of -inf, stay 0 beside an infinity or NaN.
+  const Value e = exp(z.re);
+  constexpr double kInfinity = std::numeric_limits<double>::infinity();
+  const Value none = (z.re == -kInfinity) & !(abs(z.im) < kInfinity);
+  const Value real = z.im == 0;
+  return {where(real, e, where(none, 0, e * z.im.unary(Op::Cos))), where(real, z.im, where(none, 0, e * sin(z.im)))};
+}
+
+ComplexValue powered(const ComplexValue& a, const ComplexValue& b) {
+  const ComplexValue l = logarithm(a);
+  const ComplexValue p = exponential(b * l);
+  const Value one = (b.re == 0) & (b.im == 0);
+  const Value zero = (a.re == 0) & (a.im == 0);
+  const Value of_zero = where(b.re > 0, b.re.like(0), b.re.like(std::numeric_limits<double>::quiet_NaN()));
+  const Value re = where(one, 1, where(zero, of_zero, p.re));
+  return {re, where(one, 0, where(zero, of_zero, p.im))};
+}
+
+/// The exponent, if it is a small integer number.
+std::optional<std::int64_t> small_power(const ComplexOperand& b) {
+  const double n = detail::Access::value(ComplexAccess::real(b));
+  if (!ComplexAccess::is_real(b) || !(std::abs(n) <= 64) || n != std::trunc(n)) return {};
+  return static_cast<std::int64_t>(n);
+}
+
+ComplexValue repeated(ComplexValue square, std::int64_t n) {
+  ComplexValue out{square.re.like(1), square.re.like(0)};
+  bool some = false;
+  for (std::int64_t left = std::abs(n); left != 0; left >>= 1) {
+    if ((left & 1) != 0) out = some ? out * square : square;
+    some = some || (left & 1) != 0;
+    if (left > 1) square = square * square;
+  }
+  return n < 0 ? quotient({out.re.like(1), out.re.like(0)}, out) : out;
+}
+
+template <class F>
+auto of_one(const char* name, const ComplexArgument& z, F&& f) {
+  return api::composed_complex(
+      name,
+      [&](const ComplexTerm& x) {
+        return f(ComplexValue{x.re, x.im});
+      },
+      given(z));
+}
+
+Complex power_of(const ComplexOperand& a, const ComplexOperand& b) {
+  return api::composed_complex(
+      "pow",
+      [](const ComplexTerm& x, const ComplexTerm& y) {
+        const Shape shape = graph::broadcast_shapes(x.re.shape(), y.re.shape(), x.re.call().origin());
+        const ComplexValue p = powered({x.re, x.im}, {y.re, y.im});
+        return ComplexValue{p.re.broadcast(shape), p.im.broadcast(shape)}.complex();
+      },
+      a, b);
+}
+
+Complex chosen_of(const Operand& c, const ComplexOperand& a, const ComplexOperand& b) {
+  return api::composed_complex(
+      "where",
+      [&](const ComplexTerm& x, const ComplexTerm& y) {
+        const Call& call = x.re.call();
+        const Value condition(call, call.to_bool(call.node(c)));
+        const Value re = where(condition, x.re, y.re);
+        return ComplexValue{re, where(condition, x.im, y.im).broadcast(re.shape())}.complex();
+      },
+      a, b);
+}
+
+Tensor of_either(const char* name, const ComplexArgument& z, Op op) {
+  return of_one(name, z, [op](const ComplexValue& v) { return (v.re.unary(op) | v.im.unary(op)).tensor(); });
+}
+
+}  // namespace
+
+#define ORIEL_COMPLEX_OPERATOR(Result, op, ...)                           \
+  Result operator op(const ComplexArgument& x, const ComplexOperand& b) { \
+    const ComplexOperand a = given(x);                                    \
+    return __VA_ARGS__;                                                   \
+  }                                                                       \
+  Result operator op(const Operand& x, const ComplexArgument& y) {        \
+    const ComplexOperand a = x, b = given(y);                             \
+    return __VA_ARGS__;                                                   \
+  }                                                                       \
+  Result operator op(const ComplexNumber& x, const ComplexArgument& y) {  \
+    const ComplexOperand &a = x.operand(), b = given(y);                  \
+    return __VA_ARGS__;                                                   \
+  }
+ORIEL_COMPLEX_OPERATOR(Complex, +, added("add", a, b, Op::Add))
+ORIEL_COMPLEX_OPERATOR(Complex, -, added("sub", a, b, Op::Sub))
+ORIEL_COMPLEX_OPERATOR(Complex, *, multiplied(a, b))
+ORIEL_COMPLEX_OPERATOR(Complex, /, divided(a, b))
+ORIEL_COMPLEX_OPERATOR(Tensor, ==, compared("equal", a, b, true))
+ORIEL_COMPLEX_OPERATOR(Tensor, !=, compared("not_equal", a, b, false))
+#undef ORIEL_COMPLEX_OPERATOR
+
+Complex operator-(const ComplexArgument& z) {
+  return ComplexAccess::made(-ComplexAccess::real(z), -ComplexAccess::imag(z));
+}
+Complex operator+(const ComplexArgument& z) {
+  return ComplexAccess::made(+ComplexAccess::real(z), +ComplexAccess::imag(z));
+}
+
+#define ORIEL_IN_PLACE(op, ...)                                              \
+  Complex& operator op(Complex& z, const ComplexOperand& w) {                \
+    const ComplexOperand a(z, detail::Access::site(ComplexAccess::real(w))); \
+    z.assign(__VA_ARGS__);                                                   \
+    return z;                                                                \
+  }
+ORIEL_IN_PLACE(+=, added("add", a, w, Op::Add))
+ORIEL_IN_PLACE(-=, added("sub", a, w, Op::Sub))
+ORIEL_IN_PLACE(*=, multiplied(a, w))
+ORIEL_IN_PLACE(/=, divided(a, w))
+#undef ORIEL_IN_PLACE
+
+Complex polar(const Operand& magnitude, const Operand& angle) {
+  return api::composed_complex(
+      "polar",
+      [](const ComplexTerm& r, const ComplexTerm& a) {
+        return ComplexValue{r.re * a.re.unary(Op::Cos), r.re * sin(a.re)}.complex();
+      },
+      ComplexOperand(magnitude), ComplexOperand(angle));
+}
+
+Complex conj(const ComplexArgument& z) { return ComplexAccess::made(+ComplexAccess::real(z), -ComplexAccess::imag(z)); }
+Tensor abs(const ComplexArgument& z) { return hypot(ComplexAccess::real(z), ComplexAccess::imag(z)); }
+Tensor angle(const ComplexArgument& z) { return atan2(ComplexAccess::imag(z), ComplexAccess::real(z)); }
+
+Complex exp(const ComplexArgument& z) {
+  return of_one("exp", z, [](const ComplexValue& v) { return exponential(v).complex(); });
+}
+
+Complex log(const ComplexArgument& z) {
+  return of_one("log", z, [](const ComplexValue& v) { return logarithm(v).complex(); });
+}
+
+Complex sqrt(const ComplexArgument& z) {
+  return of_one("sqrt", z, [](const ComplexValue& v) {
+    const Scale scale(v);
+    const Value re = v.re * scale.by, im = v.im * scale.by;
+    const Value t = sqrt((abs(re) + length(re, im)) * 0.5);
+    const Value u = where(t == 0, im, im / (t + t));
+    const Value left = v.re < 0, endless = isinf(v.im);
+    const Value a = where(left, abs(u), t) * scale.root;
+    const Value b = where(left, t.binary(Op::Copysign, v.im), u) * scale.root;
+    return ComplexValue{where(endless, abs(v.im), a), where(endless, v.im, b)}.complex();
+  });
+}
+
+Complex pow(const ComplexArgument& a, const ComplexOperand& b) {
+  if (const std::optional<std::int64_t> n = small_power(b))
+    return of_one("pow", a, [n](const ComplexValue& v) { return repeated(v, *n).complex(); });
+  return power_of(given(a), b);
+}
+Complex pow(const Operand& a, const ComplexArgument& b) { return power_of(a, given(b)); }
+
+Complex square(const ComplexArgument& z) {
+  return of_one("square", z, [](const ComplexValue& v) { return (v * v).complex(); });
+}
+Complex reciprocal(const ComplexArgument& z) {
+  return of_one("reciprocal", z, [](const ComplexValue& v) {
+    return quotient({v.re.like(1), v.re.like(0)}, v).complex();
+  });
+}
+
+Tensor isnan(const ComplexArgument& z) { return of_either("isnan", z, Op::IsNan); }
+Tensor isinf(const ComplexArgument& z) { return of_either("isinf", z, Op::IsInf); }
+Tensor isfinite(const ComplexArgument& z) {
+  return isfinite(ComplexAccess::real(z)) && isfinite(ComplexAccess::imag(z));
+}
+
+Complex where(const Operand& c, const ComplexArgument& a, const ComplexOperand& b) { return chosen_of(c, given(a), b); }
+Complex where(const Operand& c, const Operand& a, const ComplexArgument& b) { return chosen_of(c, a, given(b)); }
+
+}  // namespace oriel

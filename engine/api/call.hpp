@@ -21,6 +21,14 @@ struct Access {
     if (runtime::tracing()) tensor.cell_->check_traced("function");
     return tensor.cell_->node();
   }
+  /// As Tensor::adopt and Tensor::from, for elements of a dtype that the program does not name.
+  static Tensor adopted(DType dtype, void* data, const Shape& shape, Callback<void(void*)> deleter,
+                        const char* operation, Site site) {
+    return Tensor::wrap(dtype, data, shape, std::move(deleter), operation, site);
+  }
+  static Tensor copied(DType dtype, const void* data, const Shape& shape, Site site) {
+    return Tensor::copy(dtype, data, shape, site);
+  }
   /// What the tensor names.
   static Cell& cell(const Tensor& tensor) noexcept { return *tensor.cell_; }
   /// A tensor that names this.

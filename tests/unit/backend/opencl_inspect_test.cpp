@@ -29,10 +29,10 @@ struct OpenClDefault {
 Tensor rows() { return sum(exp(Tensor::from(std::vector<float>(60, 0.5F), {6, 10}) * 1.375F), 1); }
 
 cl_command_queue_properties asked = 0;
-const opencl::Api* real = nullptr;
+const opencl::Api* system_calls = nullptr;
 cl_command_queue make_queue(cl_context c, cl_device_id d, cl_command_queue_properties p, cl_int* e) {
   asked |= p;
-  return real->clCreateCommandQueue(c, d, p, e);
+  return system_calls->clCreateCommandQueue(c, d, p, e);
 }
 
 LoopProgram copy(std::int64_t n) {
@@ -93,8 +93,8 @@ TEST_CASE("a dump holds the source, and what the device told once the schedule h
 TEST_CASE("the queue has no clock until a launch is timed") {
   if (!has_opencl()) return;
   std::string why_not;
-  real = opencl::system_api(why_not);
-  opencl::Api shim = *real;
+  system_calls = opencl::system_api(why_not);
+  opencl::Api shim = *system_calls;
   shim.clCreateCommandQueue = make_queue;
   opencl::Options options = opencl_options();
   options.api = &shim;

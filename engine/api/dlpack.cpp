@@ -29,11 +29,11 @@ namespace {
 constexpr std::uint64_t kReadOnly = 1;
 constexpr std::int32_t kMostAxes = 64;
 
-struct Kind {
+struct Element {
   DType dtype;
   DLDataType type;
 };
-constexpr Kind kKinds[] = {
+constexpr Element kElements[] = {
     {DType::bool_, {6, 8, 1}},     {DType::int8, {0, 8, 1}},     {DType::int16, {0, 16, 1}},
     {DType::int32, {0, 32, 1}},    {DType::int64, {0, 64, 1}},   {DType::uint8, {1, 8, 1}},
     {DType::uint16, {1, 16, 1}},   {DType::uint32, {1, 32, 1}},  {DType::uint64, {1, 64, 1}},
@@ -42,7 +42,7 @@ constexpr Kind kKinds[] = {
 };
 
 DType dtype_of(const DLDataType& type) {
-  for (const Kind& kind : kKinds)
+  for (const Element& kind : kElements)
     if (kind.type.code == type.code && kind.type.bits == type.bits && type.lanes == 1) return kind.dtype;
   throw DTypeError(
       "from_dlpack",
@@ -173,7 +173,7 @@ Managed* exported(const Tensor& given) {
     }
   }
   for (const SymInt n : x.shape()) out->shape.push_back(n.value());
-  for (const Kind& kind : kKinds)
+  for (const Element& kind : kElements)
     if (kind.dtype == x.dtype()) t.dtype = kind.type;
   t.device = {1, 0};
   t.ndim = static_cast<std::int32_t>(out->shape.size());

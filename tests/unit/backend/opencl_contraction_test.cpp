@@ -77,7 +77,7 @@ TEST_CASE("around the edges of blocks, each dtype, in each form") {
       }
     }
     CAPTURE(form.name);
-    CHECK(formed >= 3);
+    CHECK(formed >= (simulated() ? 2 : 3));  // the others are better off with smaller groups
   }
 }
 

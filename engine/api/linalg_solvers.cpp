@@ -31,16 +31,32 @@ void need_pivots(const char* operation, const HostCall& c, std::int64_t k, const
     if (factors(p, p) == 0) refuse(operation, c, k, fmt::format("is singular: pivot {} is 0", p));
 }
 
-/// Small systems are solved column by column: one form of code, and not one for each count of columns.
+/// Systems of a fixed size are solved here: the triangles of Eigen are unrolled by templates, which take minutes to
+/// compile.
 template <class T, int n, class B, class Y>
 void solve_columns(const ei::PartialPivLU<ei::Matrix<T, n, n>>& lu, const B& b, Y&& y) {
   if constexpr (n == kAny) {
     const Any<T> columns = b;
     y = lu.solve(columns);
   } else {
+    const T* const m = lu.matrixLU().data();  // column-major
+    const auto& row = lu.permutationP().indices();
     for (ei::Index j = 0; j < b.cols(); ++j) {
-      const ei::Matrix<T, n, 1> column = b.col(j);
-      y.col(j) = lu.solve(column);
+      T x[n];
+#pragma GCC unroll 8
+      for (int i = 0; i < n; ++i) x[row(i)] = b(i, j);
+#pragma GCC unroll 8
+      for (int k = 0; k < n; ++k)
+#pragma GCC unroll 8
+        for (int i = k + 1; i < n; ++i) x[i] -= m[i + k * n] * x[k];
+#pragma GCC unroll 8
+      for (int k = n - 1; k >= 0; --k) {
+        x[k] /= m[k + k * n];
+#pragma GCC unroll 8
+        for (int i = 0; i < k; ++i) x[i] -= m[i + k * n] * x[k];
+      }
+#pragma GCC unroll 8
+      for (int i = 0; i < n; ++i) y(i, j) = x[i];
     }
   }
 }

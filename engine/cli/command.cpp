@@ -15,6 +15,7 @@
 #include "cli/fuzz_command.hpp"
 #include "cli/guards_command.hpp"
 #include "cli/iterate_command.hpp"
+#include "cli/layout_command.hpp"
 #include "cli/ranges_command.hpp"
 #include "cli/view_command.hpp"
 #include "oriel/comprehension.hpp"
@@ -48,6 +49,9 @@ constexpr std::array kCommands{
     Command{
         "view", "apply movements to a view: its stack, index expressions and table",
         [](Arguments rest, const Streams& streams) { return run_view(rest, streams.in, streams.out, streams.err); }},
+    Command{
+        "layout", "translate, compare and combine layouts of CuTe, PyTorch, NumPy, tinygrad, ISL",
+        [](Arguments rest, const Streams& streams) { return run_layout(rest, streams.in, streams.out, streams.err); }},
     Command{"fuzz", "check random views and movements against brute force, for this engine or any other",
             [](Arguments rest, const Streams& streams) { return run_fuzz(rest, streams.out, streams.err); }},
     Command{

@@ -34,6 +34,7 @@ struct LeafText {
   std::function<std::string(std::size_t axis)> axis;
   std::function<std::string(std::int64_t number)> number;
   std::function<std::string(sym::Expr size)> size = {};
+  bool floors = false;  ///< quotients as floor(a/b), for languages whose / is exact
 };
 /// i0, i1, ... and decimal numbers.
 LeafText plain_leaves();

@@ -93,9 +93,11 @@ class Printer {
     if (node->kind == sym::Kind::loop) return leaves_.axis(place);
     const sym::Expr operand = node->args[0];
     std::string text = operand->kind == sym::Kind::loop ? sum(operand) : "(" + sum(operand) + ")";
-    text += node->kind == sym::Kind::floor_div ? "/" : "%";
+    const bool quotient = node->kind == sym::Kind::floor_div;
+    text += quotient ? "/" : "%";
     const sym::Expr divisor = node->args[1];
     text += divisor->kind == sym::Kind::constant ? number(divisor->value) : symbol(divisor);
+    if (quotient && leaves_.floors) return "floor(" + text + ")";
     return enclose ? "(" + text + ")" : text;
   }
 

@@ -1,8 +1,9 @@
 #!/usr/bin/env python3
-"""Compares what the README at the root shows with what the programs print.
+"""Compares what the README at the root, or another page, shows with what the programs print.
 
     readme_check.py extract README SOURCE               writes the README's first program
     readme_check.py check README ROWS PHOTO INPUT ORIEL ROWS: that program, built
+    readme_check.py sessions PAGE ORIEL                 the page's `$ oriel` sessions alone
 """
 import re
 import shlex
@@ -28,19 +29,25 @@ def same(what, shown, printed):
     shown = textwrap.dedent(shown).strip()
     printed = printed.strip()
     if shown != printed:
-        sys.exit(f"README.md shows another output of {what}, which prints\n{printed}")
+        sys.exit(f"the page shows another output of {what}, which prints\n{printed}")
 
 
 def extract(readme, source):
     Path(source).write_text(FIRST_PROGRAM.search(Path(readme).read_text(encoding="utf-8"))[1], encoding="utf-8")
 
 
+def sessions(page, oriel):
+    found = SESSION.findall(Path(page).read_text(encoding="utf-8"))
+    if not found:
+        sys.exit(f"{page} has no sessions")
+    for arguments, shown in found:
+        same(f"oriel {arguments}", shown, output([oriel, *shlex.split(arguments)]))
+
+
 def check(readme, rows, photo, picture, oriel):
     page = Path(readme).read_text(encoding="utf-8")
     same("its first program", FIRST_PROGRAM.search(page)[2], output([rows]))
-    for arguments, shown in SESSION.findall(page):
-        same(f"oriel {arguments}", shown, output([oriel, *shlex.split(arguments)]))
-
+    sessions(readme, oriel)
     with tempfile.TemporaryDirectory() as folder:
         printed = output([photo, picture, f"{folder}/sheet.png"])
     lines = [line.strip() for line in printed.splitlines()]
@@ -54,4 +61,4 @@ def check(readme, rows, photo, picture, oriel):
             sys.exit(f"the photo program does not print\n{block}\nbut\n{printed}")
 
 
-{"extract": extract, "check": check}[sys.argv[1]](*sys.argv[2:])
+{"extract": extract, "check": check, "sessions": sessions}[sys.argv[1]](*sys.argv[2:])

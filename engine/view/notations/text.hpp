@@ -52,6 +52,7 @@ struct Parsed {
 };
 Parsed parse(std::string_view text);
 Parsed parse(std::string_view text, Notation notation);
+Parsed parse_isl(std::string_view text);
 
 /// The most indices that are compared or examined one by one.
 inline constexpr std::int64_t kMostIndices = 10'000'000;

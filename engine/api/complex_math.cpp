@@ -284,6 +284,18 @@ Tensor isfinite(const ComplexArgument& z) {
   return isfinite(ComplexAccess::real(z)) && isfinite(ComplexAccess::imag(z));
 }
 
+Tensor isclose(const ComplexArgument& a, const ComplexArgument& b, double rtol, double atol) {
+  const auto difference = [&](const Operand& x, const Operand& y) { return Operand(x) - Operand(y); };
+  const Tensor apart = hypot(difference(ComplexAccess::real(a), ComplexAccess::real(b)),
+                             difference(ComplexAccess::imag(a), ComplexAccess::imag(b)));
+  const Tensor equal = Operand(ComplexAccess::real(a)) == Operand(ComplexAccess::real(b)) &&
+                       Operand(ComplexAccess::imag(a)) == Operand(ComplexAccess::imag(b));
+  return (apart <= rtol * abs(b) + atol && isfinite(b)) || equal;
+}
+bool allclose(const ComplexArgument& a, const ComplexArgument& b, double rtol, double atol) {
+  return all(isclose(a, b, rtol, atol)).item<bool>();
+}
+
 Complex where(const Operand& c, const ComplexArgument& a, const ComplexOperand& b) { return chosen_of(c, given(a), b); }
 Complex where(const Operand& c, const Operand& a, const ComplexArgument& b) { return chosen_of(c, a, given(b)); }
 

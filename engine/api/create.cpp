@@ -7,6 +7,7 @@
 #include "api/call.hpp"
 #include "oriel/error.hpp"
 #include "oriel/movement.hpp"
+#include "oriel/ops.hpp"
 #include "sym/decide.hpp"
 
 namespace oriel {
@@ -154,17 +155,45 @@ Tensor arange(const Operand& start, const Operand& stop, const Operand& step, DT
   return Access::tensor(call.cast(Access::node(whole_numbers), dtype));
 }
 
+namespace {
+
+/// linspace between the elements of tensors.
+Tensor between(const Call& call, const Operand& start, const Operand& stop, SymInt count, DType dtype) {
+  const Tensor* const given = Access::tensor(start) != nullptr ? Access::tensor(start) : Access::tensor(stop);
+  if (dtype == DType::bool_) throw DTypeError("linspace", "takes integers and floats, not bool");
+  if (!sym::state_size(count, "linspace") && count < 0)
+    throw ArgumentError("linspace", fmt::format("count is {}; give a number >= 0", to_string(count)));
+  const Device device = given->device();
+  const NodePtr first = call.node(start, DType::float64, {}, device);
+  const NodePtr last = call.node(stop, DType::float64, {}, device);
+  Shape shape = graph::broadcast_shapes(first->shape, last->shape, call.origin());
+  Shape along(shape.size() + 1, SymInt(1));
+  along[0] = count;
+  const Tensor places = Access::tensor(call.reshape(graph::iota({count}, device, call.origin()), along));
+  const Tensor from = Access::tensor(first), to = Access::tensor(last);
+  const Tensor step = (to - from) / sym_max(count - 1, 1);
+  const Tensor place = places.to(DType::float64);
+  const Tensor up = from + place * step, down = to - (sym_max(count - 1, 0) - place) * step;
+  return where(places < sym_max(count / 2, 1), up, down).to(dtype);
+}
+
+}  // namespace
+
 Tensor linspace(const Operand& start, const Operand& stop, SymInt count, DType dtype, Endpoint endpoint) {
   if (endpoint == Endpoint::included) return linspace(start, stop, count, dtype);
   const Call call("linspace", start);
   if (!sym::state_size(count, "linspace") && count < 0)
     throw ArgumentError("linspace", fmt::format("count is {}; give a number >= 0", to_string(count)));
   const Tensor all = linspace(start, stop, count + 1, dtype);
-  return Access::tensor(call.shrink(Access::node(all), {{0, count}}));
+  Ranges ranges = api::whole(all.shape());
+  ranges[0] = {0, count};
+  return Access::tensor(call.shrink(Access::node(all), ranges));
 }
 
 Tensor linspace(const Operand& start, const Operand& stop, SymInt count, DType dtype) {
   const Call call("linspace", start);
+  if (Access::tensor(start) != nullptr || Access::tensor(stop) != nullptr)
+    return between(call, start, stop, count, dtype);
   const double first = finite(call, start, "start");
   const double last = finite(call, stop, "stop");
   if (!sym::state_size(count, "linspace") && count < 0)

@@ -5,6 +5,7 @@
 #include <optional>
 
 #include "api/call.hpp"
+#include "backend/backend.hpp"
 #include "oriel/error.hpp"
 #include "oriel/ops.hpp"
 #include "sym/decide.hpp"
@@ -205,7 +206,47 @@ NodePtr chosen(const Call& call, std::span<const NodePtr> nodes, std::size_t axi
 // again, so that the work is n log n in the number of pieces: scheduling stores a group that is not small.
 constexpr std::size_t kLongestChain = 64;
 
+// A write of each piece into its place: one pass over all of them, where `chosen` asks at each point for the piece. It
+// costs a kernel for each piece and the memory of the result, so it is for long pieces in host memory.
+constexpr std::size_t kFewestWrites = 4;
+constexpr double kFewestWritten = 1 << 15;  // elements of the result
+constexpr double kShortestWrite = 256;      // elements of a piece, on average
+
+bool worth_writing(std::span<const NodePtr> nodes) {
+  double elements = 0;
+  for (const NodePtr& node : nodes) {
+    double piece = 1;
+    for (const SymInt extent : node->shape) {
+      if (extent.is_symbolic()) return false;
+      piece *= static_cast<double>(extent.value());
+    }
+    if (node->device != nodes[0]->device) return false;
+    elements += piece;
+  }
+  return nodes.size() >= kFewestWrites && elements >= kFewestWritten &&
+         elements >= kShortestWrite * static_cast<double>(nodes.size()) &&
+         backend::backend_for(nodes[0]->device).capabilities().hosts;
+}
+
+NodePtr written(const Call& call, std::span<const NodePtr> nodes, std::size_t axis) {
+  Shape shape = nodes[0]->shape;
+  shape[axis] = total_extent(call, nodes, axis);
+  NodePtr out = call.number(Operand(0, call.origin().site), nodes[0]->dtype, shape, nodes[0]->device);
+  SymInt before = 0;
+  for (const NodePtr& node : nodes) {
+    const SymInt behind = before + node->shape[axis];
+    if (behind == before) continue;
+    Ranges place = whole(shape);
+    place[axis] = {before, behind};
+    out = graph::assign(std::move(out), node, std::make_shared<const ShapeTracker>(ShapeTracker(shape).shrink(place)),
+                        call.origin());
+    before = behind;
+  }
+  return out;
+}
+
 NodePtr joined(const Call& call, std::span<const NodePtr> nodes, std::size_t axis) {
+  if (worth_writing(nodes)) return written(call, nodes, axis);
   if (nodes.size() <= kLongestChain) return chosen(call, nodes, axis);
   total_extent(call, nodes, axis);  // an overflow names all pieces
   const std::size_t count = (nodes.size() + kLongestChain - 1) / kLongestChain;

@@ -12,7 +12,11 @@
 #include "oriel/error.hpp"
 #include "oriel/movement.hpp"
 #include "oriel/ops.hpp"
+#include "oriel/order.hpp"
 #include "oriel/reduce.hpp"
+#include "oriel/scan.hpp"
+#include "oriel/shape_env.hpp"
+#include "oriel/shaping.hpp"
 #include "sym/decide.hpp"
 
 namespace oriel {
@@ -124,6 +128,42 @@ Tensor chosen_of(const Call& call, const Tensor& source, const Tensor& mask, boo
   });
 }
 
+UniqueElements none_of(const Tensor& values, const Shape& inverse) {
+  const auto none = [&](const Shape& shape) { return empty(shape, DType::int64).to(values.device()); };
+  return {+values, none(inverse), none({0}), none({0})};
+}
+
+/// What the order of entries and the marks of those that differ from the one before say. Without the values.
+UniqueElements grouped(const Call& call, const Tensor& order, const Tensor& first) {
+  const Tensor found = positions_of(call, first);
+  // Where the next value starts; behind the last one, the end.
+  const Tensor next = Access::tensor(graph::iota(found.shape(), order.device(), call.origin())) + 1;
+  const Tensor ends = where(next < found.size(0), take(found, next, 0, Bounds::zero), order.numel());
+  // The number of each sorted entry, brought to where the entry was.
+  const Tensor numbers = cumsum(first.to(DType::int64), 0) - 1;
+  return {{}, take(numbers, argsort(order, 0), 0, Bounds::zero), ends - found, take(order, found, 0, Bounds::zero)};
+}
+
+UniqueElements unique_entries(const Call& call, const Operand& x, std::int64_t axis) {
+  const Tensor all = tensor_of(call, x);
+  const std::int64_t d = static_cast<std::int64_t>(call.axis(axis, all.rank()));
+  const SymInt n = all.size(d);
+  const Tensor moved = movedim(all, Ints{d}, Ints{0});
+  if (sym::known(n == 0).value_or(false)) return none_of(all, {0});
+  // As rows. An entry without elements is a row of one number, so that all of them are equal.
+  const SymInt width = is_empty(all) ? SymInt(1) : all.numel() / n;
+  const Tensor rows = is_empty(all) ? zeros({n, 1}, all.dtype()).to(all.device()) : moved.reshape({n, width});
+  std::vector<Tensor> keys;  // the last one counts most
+  for (std::int64_t k = width.value(); k-- > 0;) keys.push_back(rows.select(1, k));
+  const Tensor order = lexsort(keys, 0);
+  const Tensor sorted = take(rows, order, 0, Bounds::zero);
+  const Tensor before = pad(sorted, {{1, 0}, {0, 0}}).shrink({{0, n}, {0, width}});
+  const Tensor places = Access::tensor(graph::iota({n}, all.device(), call.origin()));
+  UniqueElements found = grouped(call, order, any(sorted != before, 1) | (places == 0));
+  found.values = take(all, found.first, d, Bounds::zero);
+  return found;
+}
+
 }  // namespace
 
 Tensor nonzero(const Operand& x) {
@@ -161,18 +201,44 @@ Tensor unique(const Operand& x) {
 UniqueElements unique_all(const Operand& x) {
   const Call call("unique_all", x);
   const Tensor tensor = tensor_of(call, x), all = flat(tensor);
-  const auto none = [&](const Shape& shape) { return empty(shape, DType::int64).to(all.device()); };
-  if (is_empty(all)) return {+all, none(tensor.shape()), none({0})};
-  const Tensor order = argsort(all, 0);
-  const Tensor first = first_ones(take(all, order, 0, Bounds::zero));
-  const Tensor found = positions_of(call, first);
-  // Where the next value starts; behind the last one, the end.
-  const Tensor next = Access::tensor(graph::iota(found.shape(), all.device(), call.origin())) + 1;
-  const Tensor ends = where(next < found.size(0), take(found, next, 0, Bounds::zero), all.numel());
-  // The number of each sorted element, brought to where the element was.
-  const Tensor numbers = cumsum(first.to(DType::int64), 0) - 1;
-  return {take(take(all, order, 0, Bounds::zero), found, 0, Bounds::zero),
-          take(numbers, argsort(order, 0), 0, Bounds::zero).reshape(tensor.shape()), ends - found};
+  if (is_empty(all)) return none_of(all, tensor.shape());
+  const Tensor order = argsort(all, 0), sorted = take(all, order, 0, Bounds::zero);
+  UniqueElements found = grouped(call, order, first_ones(sorted));
+  found.values = take(all, found.first, 0, Bounds::zero);
+  found.inverse = found.inverse.reshape(tensor.shape());
+  return found;
+}
+
+Tensor unique(const Operand& x, std::int64_t axis) { return unique_entries(Call("unique", x), x, axis).values; }
+
+UniqueElements unique_all(const Operand& x, std::int64_t axis) {
+  return unique_entries(Call("unique_all", x), x, axis);
+}
+
+Tensor repeat_interleave(const Operand& x, const Tensor& counts, std::int64_t axis) {
+  const Call call("repeat_interleave", x);
+  const Tensor all = tensor_of(call, x);
+  const std::size_t d = call.axis(axis, all.rank());
+  if (is_floating(counts.dtype()) || counts.dtype() == DType::bool_)
+    throw DTypeError("repeat_interleave", fmt::format("the counts are {}; give integers", name(counts.dtype())));
+  if (counts.rank() != 1 || !sym::required(counts.size(0) == all.size(d), "repeat_interleave")) {
+    throw ShapeError("repeat_interleave",
+                     fmt::format("counts of shape {} for the {} entries along axis {}; give one for each",
+                                 to_string(counts.shape()), to_string(all.size(d)), d));
+  }
+  if (is_empty(counts)) return +all;
+  const Tensor wide = counts.to(DType::int64).to(all.device());
+  const SymInt fewest = item(min(wide));
+  if (runtime::tracing()) {
+    expect_true(fewest >= 0);
+  } else if (fewest < 0) {
+    throw ArgumentError("repeat_interleave", fmt::format("a count is {}; counts are >= 0", to_string(fewest)));
+  }
+  const Tensor ends = cumsum(wide, 0);
+  const SymInt total = item(ends.select(0, -1));
+  if (runtime::tracing()) expect_true(total >= 0);
+  const Tensor places = Access::tensor(graph::iota({total}, all.device(), call.origin()));
+  return take(all, searchsorted(ends, places, true), static_cast<std::int64_t>(d), Bounds::zero);
 }
 
 SymInt item(const Operand& x) {

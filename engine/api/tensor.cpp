@@ -155,6 +155,25 @@ Tensor& Tensor::operator=(Tensor&& other) & noexcept {
 
 Tensor::~Tensor() { intrusive_ptr_release(cell_); }
 
+Shape Tensor::reach(const Layout& layout) {
+  Layout::make(layout.shape, layout.strides);
+  SymInt last = 0;
+  for (std::size_t d = 0; d < layout.rank(); ++d) {
+    if (layout.strides[d] < 0) {
+      throw ShapeError("borrow",
+                       fmt::format("stride {} of axis {} is negative; begin at the lowest element and flip the axis",
+                                   to_string(layout.strides[d]), d));
+    }
+    if (layout.shape[d] == 0) return {0};
+    last += (layout.shape[d] - 1) * layout.strides[d];
+  }
+  return {last + 1};
+}
+
+Tensor Tensor::in_layout(const Tensor& elements, const Layout& layout) {
+  return as_strided(elements, View::make(layout.shape, layout.strides));
+}
+
 Tensor Tensor::wrap(DType dtype, void* data, const Shape& shape, Callback<void(void*)> deleter, const char* operation,
                     Site site) {
   const bool adopted = static_cast<bool>(deleter);

@@ -23,14 +23,17 @@ class Watch {
   static constexpr std::uint64_t kCheckNan = std::uint64_t{1} << 42;       // results are looked at
   static constexpr std::uint64_t kCheckInfinite = std::uint64_t{1} << 43;  // for infinities, too
   static constexpr std::uint64_t kExplain = std::uint64_t{1} << 44;        // the last explanation is kept
-  static constexpr std::uint64_t kReports = kLevels | kProfile | kDump | kCheckNan | kExplain;
+  static constexpr std::uint64_t kReport = std::uint64_t{1} << 45;         // plans are kept for a page
+  static constexpr std::uint64_t kReports = kLevels | kProfile | kDump | kCheckNan | kExplain | kReport;
   // Has the environment been read, or a call made that takes precedence?
   static constexpr std::uint64_t kDebugKnown = std::uint64_t{1} << 48;
   static constexpr std::uint64_t kProfileKnown = std::uint64_t{1} << 49;
   static constexpr std::uint64_t kDumpKnown = std::uint64_t{1} << 50;
   static constexpr std::uint64_t kCheckKnown = std::uint64_t{1} << 51;
   static constexpr std::uint64_t kExplainKnown = std::uint64_t{1} << 52;
-  static constexpr std::uint64_t kAllKnown = kDebugKnown | kProfileKnown | kDumpKnown | kCheckKnown | kExplainKnown;
+  static constexpr std::uint64_t kReportKnown = std::uint64_t{1} << 53;
+  static constexpr std::uint64_t kAllKnown =
+      kDebugKnown | kProfileKnown | kDumpKnown | kCheckKnown | kExplainKnown | kReportKnown;
 
   constexpr explicit Watch(std::uint64_t bits) noexcept : bits_(bits) {}
   /// The level of a category, from 0 to 9.
@@ -42,6 +45,7 @@ class Watch {
   constexpr bool profiling() const noexcept { return has(kProfile); }
   constexpr bool dumping() const noexcept { return has(kDump); }
   constexpr bool checking() const noexcept { return has(kCheckNan); }
+  constexpr bool reporting() const noexcept { return has(kReport); }
   constexpr bool explaining() const noexcept { return has(kExplain); }
   constexpr bool has(std::uint64_t bits) const noexcept { return (bits_ & bits) == bits; }
   constexpr std::uint64_t bits() const noexcept { return bits_; }

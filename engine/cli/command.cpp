@@ -14,6 +14,7 @@
 #include "cli/eval_command.hpp"
 #include "cli/fuzz_command.hpp"
 #include "cli/guards_command.hpp"
+#include "cli/inspect_command.hpp"
 #include "cli/iterate_command.hpp"
 #include "cli/layout_command.hpp"
 #include "cli/ranges_command.hpp"
@@ -37,6 +38,7 @@ struct Command {
   std::string_view name;
   std::string_view summary;
   int (*run)(Arguments rest, const Streams& streams);  // prints help on `out` if --help is the only argument
+  bool own_arguments = false;                          // reads --help itself
 };
 
 int run_devices(Arguments rest, const Streams& streams);
@@ -52,8 +54,12 @@ constexpr std::array kCommands{
     Command{
         "layout", "translate, compare and combine layouts of CuTe, PyTorch, NumPy, tinygrad, ISL",
         [](Arguments rest, const Streams& streams) { return run_layout(rest, streams.in, streams.out, streams.err); }},
+    Command{"inspect", "run a program and write a page of its kernels, views, times and sources",
+            [](Arguments rest, const Streams& streams) { return run_inspect(rest, streams.out, streams.err); }, true},
+    Command{"profile", "run a program and print its kernels by time, with the next gain",
+            [](Arguments rest, const Streams& streams) { return run_profile(rest, streams.out, streams.err); }, true},
     Command{"fuzz", "check random views and movements against brute force, for this engine or any other",
-            [](Arguments rest, const Streams& streams) { return run_fuzz(rest, streams.out, streams.err); }},
+            [](Arguments rest, const Streams& streams) { return run_fuzz(rest, streams.out, streams.err); }, true},
     Command{
         "iterate", "compute the joint iteration of layouts, as PyTorch's TensorIterator does",
         [](Arguments rest, const Streams& streams) { return run_iterate(rest, streams.in, streams.out, streams.err); }},
@@ -65,7 +71,7 @@ constexpr std::array kCommands{
         [](Arguments rest, const Streams& streams) { return run_guards(rest, streams.in, streams.out, streams.err); }},
     Command{"devices", "list the devices of this machine; the default one is marked", run_devices},
     Command{"version", "print the version", run_version},
-    Command{"help", "print this text, or the help of a command", run_help},
+    Command{"help", "print this text, or the help of a command", run_help, true},
 };
 
 std::string usage() {
@@ -158,9 +164,8 @@ int run(Arguments arguments, std::istream& in, std::ostream& out, std::ostream& 
   if (command == nullptr) return refuse(streams, fmt::format("unknown command '{}'", name));
   const Arguments rest = arguments.subspan(1);
   try {
-    // --help also counts after other arguments. The fuzz command has its own parser.
-    const bool help =
-        command->name != "help" && command->name != "fuzz" && std::any_of(rest.begin(), rest.end(), asks_help);
+    // --help also counts after other arguments, but for those of another program. The fuzz command has its own parser.
+    const bool help = !command->own_arguments && std::any_of(rest.begin(), rest.end(), asks_help);
     const std::array<std::string, 1> ask{"--help"};
     return command->run(help ? Arguments(ask) : rest, streams);
   } catch (const Error& error) {

@@ -12,12 +12,14 @@
 #include "cli/view_program.hpp"
 #include "fuzz/describe.hpp"
 #include "oriel/error.hpp"
+#include "runtime/report/collect.hpp"
 
 namespace oriel::cli {
 namespace {
 
 constexpr const char* kViewUsage = R"usage(usage: oriel view [--table] PROGRAM
        oriel view [--table] --jsonl
+       oriel view --html [PROGRAM] > FILE.html
 
 Applies movements to a view. Prints the stack of views after each movement, the index and valid expressions and, with
 --table, the position of every index in the base (-1 if invalid). If several views remain, "refined" shows the split of
@@ -34,6 +36,9 @@ outermost first). Movements follow, separated by bars:
 Sizes may be expressions over symbols, which the first part then declares: NAME=HINT, NAME=HINT:LO.. or NAME=HINT:LO..HI
 for another range than 2 and above. The guards that the movements took are printed; for all values that satisfy them the
 views are as printed. Expressions in pairs contain no blanks outside parentheses.
+
+--html prints a page in which the program is edited in place, with the positions as a picture. Its address holds the
+program, so that a link shows the same view.
 
 With --jsonl, each line of standard input is a JSON object:
   {"base_shape":[2,6],"ops":[["pad",[[1,1],[0,0]]],["reshape",[4,2,3]],["flip",[1]]]}
@@ -133,6 +138,7 @@ std::string program_answer(const std::string& program, bool table) {
 int run_view(std::span<const std::string> arguments, std::istream& in, std::ostream& out, std::ostream& err) {
   bool table = false;
   bool lines = false;
+  bool html = false;
   const std::string* program = nullptr;
   for (const std::string& argument : arguments) {
     if (asks_help(argument)) {
@@ -143,6 +149,8 @@ int run_view(std::span<const std::string> arguments, std::istream& in, std::ostr
       table = true;
     } else if (argument == "--jsonl") {
       lines = true;
+    } else if (argument == "--html") {
+      html = true;
     } else if (argument.starts_with("-")) {
       return usage_error("view", fmt::format("unknown option '{}'", argument), kViewUsage, err);
     } else if (program != nullptr) {
@@ -153,6 +161,11 @@ int run_view(std::span<const std::string> arguments, std::istream& in, std::ostr
     } else {
       program = &argument;
     }
+  }
+  if (html) {
+    if (lines || table) return usage_error("view", "--html takes no --jsonl and no --table", kViewUsage, err);
+    out << runtime::views_page(program != nullptr ? *program : "2,6 | pad 1,1 0,0 | reshape 4,2,3 | flip 1");
+    return 0;
   }
   if (lines) {
     if (program != nullptr)

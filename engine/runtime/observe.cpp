@@ -7,6 +7,7 @@
 #include "runtime/dump.hpp"
 #include "runtime/explain.hpp"
 #include "runtime/profile.hpp"
+#include "runtime/report/collect.hpp"
 #include "schedule/describe.hpp"
 
 namespace oriel::runtime {
@@ -89,6 +90,7 @@ class PlanLines {
 
 void record_launch(Watch watch, std::uint16_t context, const LaunchStep& step, double seconds) {
   if (watch.profiling()) add_to_profile(context, step, seconds);
+  if (watch.reporting()) add_to_report(step, seconds);
   if (watch.debugging(Debug::Launch))
     debug_say(context, Debug::Launch,
               fmt::format("{}: {:.1f} us, {} bytes, {} operations", step.name, seconds * 1e6, step.bytes, step.flops));
@@ -101,19 +103,21 @@ void load_reports(base::ContextState& context, const ContextOptions& options) {
   load_dump(context, options);
   load_check(context);
   load_kept_explanations(context);
+  load_report(context);
 }
 
 bool plan_watched(std::uint16_t number) {
   base::ContextState& context = base::context_state(number);
   load_reports(context, {});
   const Watch watch = base::watch_of(context);
-  return watch.dumping() || plan_lines_wanted(watch);
+  return watch.dumping() || watch.reporting() || plan_lines_wanted(watch);
 }
 
 std::optional<std::size_t> observe_plan(const Plan& plan, std::size_t nodes) {
   const Watch watch = base::watch_of(plan.arena->home().context);
-  Explanation e = explain(plan, watch.dumping() || watch.debugging(Debug::Codegen, 2));
+  Explanation e = explain(plan, watch.dumping() || watch.reporting() || watch.debugging(Debug::Codegen, 2));
   e.nodes = nodes;
+  if (watch.reporting()) add_to_report(e, plan);
   PlanLines(e, plan).say();
   return dump_plan(e, plan);
 }

@@ -11,10 +11,10 @@
 
 namespace oriel::runtime {
 
-/// Is every launch timed and waited for? For a profile (oriel/profile.hpp, ORIEL_PROFILE), for the lines of
+/// Is every launch timed and waited for? For a profile (oriel/profile.hpp), a report (oriel/report.hpp), the lines of
 /// ORIEL_DEBUG=launch, or because results are checked.
 constexpr bool times_launches(base::Watch watch) noexcept {
-  return watch.profiling() || watch.debugging(base::Debug::Launch) || watch.checking();
+  return watch.profiling() || watch.reporting() || watch.debugging(base::Debug::Launch) || watch.checking();
 }
 using Clock = std::chrono::steady_clock;
 inline Clock::time_point now() { return Clock::now(); }

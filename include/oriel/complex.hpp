@@ -319,6 +319,10 @@ Complex& operator/=(Complex& z, const ComplexOperand& w);
 [[nodiscard]] Tensor isnan(const ComplexArgument& z);     ///< bool: is a part NaN?
 [[nodiscard]] Tensor isinf(const ComplexArgument& z);     ///< bool: is a part infinite?
 [[nodiscard]] Tensor isfinite(const ComplexArgument& z);  ///< bool: are both parts finite?
+/// bool: |a - b| <= atol + rtol * |b|, or equal parts, as isclose of tensors (close.hpp). allclose: of all elements.
+[[nodiscard]] Tensor isclose(const ComplexArgument& a, const ComplexArgument& b, double rtol = 1e-5,
+                             double atol = 1e-8);
+bool allclose(const ComplexArgument& a, const ComplexArgument& b, double rtol = 1e-5, double atol = 1e-8);
 
 /// Numbers of a where c is not 0, numbers of b elsewhere. At least one of them is a Complex.
 /// @{

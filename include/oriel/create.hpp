@@ -70,8 +70,9 @@ template <detail::Size T>
 /// `count` evenly spaced numbers from start to stop, as one axis. Both ends are included and exact; integers beyond
 /// 2^53 are rounded to float64. A count of 1 gives start, a count of 0 an empty tensor. Each number is computed in
 /// float64 from the nearer end and converted as Tensor::to does, so integers are truncated towards zero. Throws
-/// ArgumentError for a negative count, for an end that is a tensor or not finite, and if stop - start overflows
-/// float64; DTypeError for bool.
+/// ArgumentError for a negative count, for an end that is not finite, and if stop - start overflows float64; DTypeError
+/// for bool. If an end is a tensor, the result has a leading axis of `count` entries, each of the ends' broadcast
+/// shape, as in NumPy; its elements are not checked.
 ///   linspace(0, 1, 5);  // {0, 0.25, 0.5, 0.75, 1}
 [[nodiscard]] Tensor linspace(const Operand& start, const Operand& stop, SymInt count, DType dtype = DType::float32);
 /// Does linspace include its end?

@@ -59,6 +59,8 @@ class TensorMethods {
   [[nodiscard]] Tensor unique(Site site = Site::here()) const;
   [[nodiscard]] Tensor pad(const Ranges& before_after, Site site = Site::here()) const;
   [[nodiscard]] Tensor pad(const Ranges& before_after, const Operand& value) const;
+  [[nodiscard]] Tensor pad(const AxisEnds& before_after, Site site = Site::here()) const;
+  [[nodiscard]] Tensor pad(const AxisEnds& before_after, const Operand& value) const;
   [[nodiscard]] Tensor repeat(const Ints& counts, Site site = Site::here()) const;
   [[nodiscard]] Tensor roll(std::int64_t shift, std::int64_t axis, Site site = Site::here()) const;
   [[nodiscard]] Tensor take(const Tensor& index, std::int64_t axis = 0, Bounds bounds = default_bounds(),

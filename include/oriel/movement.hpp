@@ -58,11 +58,6 @@ Shape broadcast_shape(const Shape& a, const Shape& b);
 /// higher than that of x (bool < integer < float).
 ///   pad(x, {{0, 0}, {1, 1}}, 7)
 [[nodiscard]] Tensor pad(const Operand& x, const Ranges& before_after, const Operand& value = 0);
-/// The two ends of one axis.
-struct AxisEnds {
-  Range range;                                                     ///< how many elements before and after
-  AxisEnds(SymInt before, SymInt after) : range{before, after} {}  ///< both
-};
 /// The same for a tensor of one axis.
 ///   pad(x, {1, 1})
 [[nodiscard]] Tensor pad(const Operand& x, const AxisEnds& before_after, const Operand& value = 0);

@@ -24,15 +24,23 @@ namespace ORIEL_API oriel {
 ///   unique(Tensor::of<int>({3, 1, 3}));  // {1, 3}
 [[nodiscard]] Tensor unique(const Operand& x);
 
+/// The distinct entries along an axis (rows, for axis 0), in ascending order of their elements from the first on, as
+/// torch.unique with dim. Entries with a NaN are each by themselves. Throws ShapeError for an axis that x lacks.
+///   unique(Tensor::of<int>({{2, 1}, {1, 5}, {2, 1}}), 0);  // {{1, 5}, {2, 1}}
+[[nodiscard]] Tensor unique(const Operand& x, std::int64_t axis);
+
 /// The result of unique_all.
 struct UniqueElements {
   Tensor values;   ///< as unique
-  Tensor inverse;  ///< int64, of the shape of x: where each element is in `values`
+  Tensor inverse;  ///< int64, of the shape of x, or one for each entry: where it is in `values`
   Tensor counts;   ///< int64: how often each value occurs
+  Tensor first;    ///< int64: the number of the first element or entry with each value (numpy.unique's return_index)
 };
 /// The distinct elements, where each element went, and how often each occurs, as torch.unique with return_inverse and
 /// return_counts.
 UniqueElements unique_all(const Operand& x);
+/// The same of the entries along an axis.
+UniqueElements unique_all(const Operand& x, std::int64_t axis);
 
 /// The only element of integers or bools as a size, as Tensor.item in PyTorch. It is read at once; in a captured
 /// function it is a symbol without a hint and of any sign, which each call reads. Shapes, bounds of slices and operands

@@ -27,6 +27,12 @@ struct Range {
 /// One range per axis. As a mask, an empty list means "no mask".
 using Ranges = InlineVector<Range, 8>;
 
+/// The two ends of one axis.
+struct AxisEnds {
+  Range range;                                                     ///< how many elements before and after
+  AxisEnds(SymInt before, SymInt after) : range{before, after} {}  ///< both
+};
+
 /// The number of elements: the product of the extents; 1 for `{}`. For symbols it is an expression, without a guard.
 /// Throws OverflowError, which names `operation`, if it exceeds 2^63-1.
 SymInt numel(const Ints& shape, const char* operation = "numel");

@@ -104,6 +104,13 @@ class Tensor : public TensorMethods {
     const detail::CallSite call(site);
     return wrap(dtype_of<T>, const_cast<T*>(data), shape, {}, "borrow", site);
   }
+  /// The same with strides in elements, each >= 0, such as those of a column-major matrix of Eigen.
+  ///   auto x = Tensor::borrow(m.data(), Layout{{m.rows(), m.cols()}, {1, m.outerStride()}});
+  template <class T>
+  [[nodiscard]] static Tensor borrow(const T* data, const Layout& layout, Site site = Site::here()) {
+    const detail::CallSite call(site);
+    return in_layout(borrow(data, reach(layout), site), layout);
+  }
   /// Uses the vector's elements without a copy. Rvalues do not compile, because their memory would be freed.
   template <class T>
   [[nodiscard]] static Tensor borrow(const std::vector<T>& data, const Shape& shape, Site site = Site::here()) {
@@ -438,6 +445,9 @@ class Tensor : public TensorMethods {
 
   static Tensor wrap(DType dtype, void* data, const Shape& shape, Callback<void(void*)> deleter, const char* operation,
                      Site site);
+  /// The axis of all elements that a layout with strides reaches, and a view of it.
+  static Shape reach(const Layout& layout);
+  static Tensor in_layout(const Tensor& elements, const Layout& layout);
   static Tensor copy(DType dtype, const void* data, const Shape& shape, Site site);
   static void check_count(std::size_t count, const Shape& shape, const char* operation);
   static void check_row(std::size_t length, std::size_t first);

@@ -238,6 +238,11 @@ TEST_CASE("infinities and NaN") {
   CHECK(abs(z[7]).item<double>() == kInf);
   CHECK(isnan(z).to_vector<bool>() == std::vector<bool>{false, false, false, false, false, true, false, true});
   CHECK(isinf(z).to_vector<bool>() == std::vector<bool>{true, true, true, true, true, false, true, true});
+  const Complex one = Complex::of<C>({{1, 1}, {0, INFINITY}, {NAN, 0}});
+  CHECK(isclose(one, one).to_vector<bool>() == std::vector<bool>{true, true, false});
+  CHECK(isclose(Complex::of<C>({{1, 1e-9F}}), Complex::of<C>({{1, 0}})).item<bool>());
+  CHECK(allclose(Complex::of<C>({{100, 0}}), Complex::of<C>({{100, 0.1F}}), 1e-2));
+  CHECK_FALSE(allclose(Complex::of<C>({{100, 0}}), Complex::of<C>({{100, 0.1F}})));
   CHECK(double(sum(isfinite(z))) == 0);
   CHECK(bool(isfinite(Complex::of<C>({{1, 1}})).item<bool>()));
   // A real factor does not turn an infinity into NaN.

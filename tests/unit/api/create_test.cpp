@@ -46,6 +46,14 @@ TEST_CASE("evenly spaced numbers meet both ends") {
   CHECK(linspace(3, -3, 3).to_vector<float>() == std::vector<float>{3, 0, -3});
   CHECK(linspace(2.5, 9, 1).to_vector<float>() == std::vector<float>{2.5F});
   CHECK(linspace(1, 2, 0).numel() == 0);
+  // Ends that are tensors: the new axis comes first.
+  const Tensor ends = linspace(Tensor::of<float>({0, 10}), Tensor::of<float>({{1}, {2}}), 3);
+  CHECK(ends.shape() == Shape{3, 2, 2});
+  CHECK(ends.to_vector<float>() == std::vector<float>{0, 10, 0, 10, 0.5F, 5.5F, 1, 6, 1, 1, 2, 2});
+  CHECK(linspace(scalar(0), 8, 4, DType::int32, Endpoint::excluded).to_vector<std::int32_t>() ==
+        std::vector<std::int32_t>{0, 2, 4, 6});
+  CHECK(linspace(Tensor::of<float>({1, 2}), 5, 1).to_vector<float>() == std::vector<float>{1, 2});
+  CHECK_THROWS_AS(linspace(Tensor::of<float>({1, 2}), 5, -1), ArgumentError);
   CHECK(linspace(0, 10, 4, DType::int32).to_vector<int>() == std::vector<int>{0, 3, 6, 10});
   CHECK(linspace(-10, 0, 4, DType::int64).to_vector<std::int64_t>() == Ints64{-10, -6, -3, 0});
   CHECK(linspace(0, 1, 2, DType::bfloat16).dtype() == DType::bfloat16);
@@ -70,7 +78,7 @@ TEST_CASE("evenly spaced numbers meet both ends") {
   }
   CHECK_THROWS_WITH_AS(linspace(0, 1, -1), "linspace: count is -1; give a number >= 0", ArgumentError);
   CHECK_THROWS_WITH_AS(linspace(0, INFINITY, 3), "linspace: stop is inf; give a finite number", ArgumentError);
-  CHECK_THROWS_WITH_AS(linspace(scalar(0), 1, 3), "linspace: start is a tensor; give a number", ArgumentError);
+  CHECK_THROWS_AS(linspace(scalar(0), 1, 3, DType::bool_), DTypeError);
   CHECK_THROWS_WITH_AS(linspace(-1e308, 1e308, 3),
                        "linspace: -1e+308 and 1e+308 are further apart than float64 reaches", ArgumentError);
   CHECK_THROWS_WITH_AS(linspace(0, 1, 3, DType::bool_), "linspace: takes integers and floats, not bool", DTypeError);

@@ -168,6 +168,41 @@ TEST_CASE("the work of joining grows no faster than n log n") {
   CHECK(many < 6 * few);
 }
 
+TEST_CASE("long pieces are written one behind the other") {
+  for (const std::size_t pieces : {4, 9, 130}) {
+    std::vector<Tensor> all;
+    std::vector<float> wanted;
+    for (std::size_t k = 0; k < pieces; ++k) {
+      const std::int64_t rows = k % 5 == 1 ? 0 : 40'000 / static_cast<std::int64_t>(pieces) / 3;
+      const Tensor piece = iota({rows, 3}).to(DType::float32) * 2 + static_cast<double>(k);
+      all.push_back(k % 2 == 0 ? piece : piece.realize());
+      for (const float x : piece.to_vector<float>()) wanted.push_back(x);
+    }
+    const Tensor joined = concat(all, 0);
+    CHECK(joined.to_vector<float>() == wanted);
+    CHECK(double(sum(joined * 2)) == doctest::Approx(2 * double(sum(Tensor::from(wanted)))));
+    std::vector<Tensor> turned;
+    for (const Tensor& x : all) turned.push_back(x.transpose());
+    CHECK(concat(turned, 1).transpose().to_vector<float>() == wanted);
+  }
+  const auto f = oriel::function([](const Tensor& x) {
+    std::vector<Tensor> parts;
+    for (int k = 0; k < 9; ++k) parts.push_back(x + k);
+    return concat(parts, 0) - 1;
+  });
+  for (const std::int64_t rows : {12'000, 12'000, 7'000, 9'000}) {  // the third size becomes a symbol
+    const std::vector<float> found = f(iota({rows, 3}).to(DType::float32)).to_vector<float>();
+    const auto n = static_cast<std::size_t>(rows) * 3;
+    CHECK(found.size() == 9 * n);
+    bool same = true;
+    for (std::size_t i = 0; i < found.size(); ++i)
+      same = same && found[i] == static_cast<float>(i % n) + static_cast<float>(i / n) - 1;
+    CHECK(same);
+  }
+  const Tensor a = zeros({40'000}), b = a.to(DType::int32);
+  CHECK(concat({a, b, a, b}, 0).dtype() == DType::float32);
+}
+
 TEST_CASE("concat and stack") {
   CHECK(values(concat({x, x}, 0)) == V{0, 1, 2, 3, 4, 5, 0, 1, 2, 3, 4, 5});
   CHECK(values(concat({x, x + 10}, 1)) == V{0, 1, 2, 10, 11, 12, 3, 4, 5, 13, 14, 15});

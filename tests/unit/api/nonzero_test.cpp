@@ -325,3 +325,58 @@ TEST_CASE("detection in two stages, captured once") {
   }
   CHECK(f.counts().traces == 1);
 }
+
+TEST_CASE("unique along an axis: rows in order, where they went, how often, and first where") {
+  const Tensor rows = Tensor::of<int>({{2, 1}, {1, 5}, {2, 1}, {1, 4}});
+  CHECK(unique(rows, 0).to_vector<int>() == std::vector<int>{1, 4, 1, 5, 2, 1});
+  const UniqueElements u = unique_all(rows, 0);
+  CHECK(values(u.inverse) == Ints64{2, 1, 2, 0});
+  CHECK(values(u.counts) == Ints64{1, 1, 2});
+  CHECK(values(u.first) == Ints64{3, 1, 0});
+  CHECK(unique(rows.transpose(), -1).shape() == Shape{2, 3});
+  CHECK(unique(Tensor::of<float>({{NAN, 1}, {NAN, 1}}), 0).shape() == Shape{2, 2});
+  CHECK(unique(zeros({3, 0}), 0).shape() == Shape{1, 0});
+  CHECK(unique(zeros({0, 3}), 0).shape() == Shape{0, 3});
+  CHECK_THROWS_AS(unique(rows, 2), ShapeError);
+  std::mt19937 draw(3);
+  for (int k = 0; k < 20; ++k) {
+    const std::int64_t n = 1 + draw() % 30, m = 1 + draw() % 3, l = 1 + draw() % 2;
+    const Tensor x = Tensor::generate({n, m, l}, [&](auto) { return static_cast<int>(draw() % 2); });
+    const std::vector<int> flat = x.to_vector<int>();
+    std::map<std::vector<int>, Ints64> where;
+    for (std::int64_t i = 0; i < n; ++i) {
+      const auto at = flat.begin() + i * m * l;
+      where[std::vector<int>(at, at + m * l)].push_back(i);
+    }
+    const UniqueElements found = unique_all(x, 0);
+    std::vector<int> wanted;
+    Ints64 first, counts, inverse(static_cast<std::size_t>(n));
+    for (const auto& [row, places] : where) {
+      for (const std::int64_t i : places)
+        inverse[static_cast<std::size_t>(i)] = static_cast<std::int64_t>(first.size());
+      wanted.insert(wanted.end(), row.begin(), row.end());
+      first.push_back(places[0]);
+      counts.push_back(static_cast<std::int64_t>(places.size()));
+    }
+    CHECK(found.values.to_vector<int>() == wanted);
+    CHECK(values(found.first) == first);
+    CHECK(values(found.counts) == counts);
+    CHECK(values(found.inverse) == inverse);
+  }
+}
+
+TEST_CASE("repeat_interleave by counts") {
+  const Tensor x = Tensor::of<int>({7, 8, 9});
+  CHECK(repeat_interleave(x, Tensor::of<int>({2, 0, 1}), 0).to_vector<int>() == std::vector<int>{7, 7, 9});
+  CHECK(repeat_interleave(Tensor::of<int>({{1, 2}, {3, 4}}), Tensor::of<std::int64_t>({1, 3}), -1).to_vector<int>() ==
+        std::vector<int>{1, 2, 2, 2, 3, 4, 4, 4});
+  CHECK(repeat_interleave(x, zeros({3}, DType::int64), 0).shape() == Shape{0});
+  CHECK(repeat_interleave(zeros({0, 2}), zeros({0}, DType::int32), 0).shape() == Shape{0, 2});
+  CHECK_THROWS_WITH_AS(repeat_interleave(x, Tensor::of<int>({1, -2, 1}), 0), doctest::Contains("a count is -2"),
+                       ArgumentError);
+  CHECK_THROWS_AS(repeat_interleave(x, Tensor::of<int>({1, 2}), 0), ShapeError);
+  CHECK_THROWS_AS(repeat_interleave(x, Tensor::of<float>({1, 2, 3}), 0), DTypeError);
+  const auto f = oriel::function([](Tensor v, Tensor counts) { return repeat_interleave(v, counts, 0) * 2; });
+  CHECK(f(x, Tensor::of<int>({2, 0, 1})).to_vector<int>() == std::vector<int>{14, 14, 18});
+  CHECK(f(x, Tensor::of<int>({0, 1, 3})).to_vector<int>() == std::vector<int>{16, 18, 18, 18});
+}

@@ -36,6 +36,12 @@ TEST_CASE("a borrow reads the caller's memory, and a deleter runs once, at the e
   CHECK((Tensor::borrow(data, {2, 3}) + 1).to_vector<float>() == std::vector<float>{2, 3, 4, 5, 6, 7});
   const std::vector<float> kept{1, 2};
   CHECK(Tensor::borrow(kept, {2}).to_vector<float>() == kept);
+  // Strides: the columns of a matrix of three rows, of which each has a gap.
+  const float columns[] = {1, 2, 3, -1, 4, 5, 6, -1};
+  const Tensor strided = Tensor::borrow(columns, Layout{{3, 2}, {1, 4}});
+  CHECK(strided.to_vector<float>() == std::vector<float>{1, 4, 2, 5, 3, 6});
+  CHECK(Tensor::borrow(columns, Layout{{0, 2}, {1, 4}}).shape() == Shape{0, 2});
+  CHECK_THROWS_AS(Tensor::borrow(columns, Layout{{2}, {-1}}), ShapeError);
   int freed = 0;
   {
     Tensor x = Tensor::adopt(data, {6}, [&](float* p) { freed += p == data ? 1 : 100; });

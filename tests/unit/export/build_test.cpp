@@ -194,13 +194,13 @@ Exported large(const TemporaryFolder& folder) {
 }
 
 /// The same work twice, whose kernel is written once; memory in a layout that is not row-major.
-Exported layouts(const TemporaryFolder& folder) {
+Exported memory_formats(const TemporaryFolder& folder) {
   const Tensor a = wave({2, 3, 4, 5}, 0.2).to(MemoryFormat::channels_last).realize();
   const Tensor b = wave({2, 3, 4, 5}, 0.5).to(MemoryFormat::channels_last).realize();
   const auto normal = [](const Tensor& x) { return x - max(x.reshape({2, 60}), 1).reshape({2, 1, 1, 1}); };
   const std::vector<Tensor> both{normal(a), normal(b)};
   CHECK(explain(both).kernels.size() == 2);
-  Exported e = exported(folder, {.name = "layouts"}, {a, b}, both);
+  Exported e = exported(folder, {.name = "memory_formats"}, {a, b}, both);
   CHECK(e.files.kernels == 1);
   CHECK(e.files.inputs[0].strides == Ints{60, 1, 15, 3});
   CHECK(e.files.outputs[1].strides == Ints{60, 1, 15, 3});
@@ -333,7 +333,7 @@ TEST_CASE("an export builds by itself and gives the engine's bits") {
   const TemporaryFolder folder;
   Program program(folder);
   for (const auto make : {attention, rows, functions, products, small_products, picture, halves, integers, odds, writes,
-                          numbers, large, layouts, scans, sorts, constants, lookup, stored, small})
+                          numbers, large, memory_formats, scans, sorts, constants, lookup, stored, small})
     program.add(make(folder));
   program.add_checks(kChecks);
   program.write();
@@ -399,7 +399,7 @@ TEST_CASE("tiles, rows and sums lie in scratch where they are asked to, and on t
     ~InScratch() { tiles_in_scratch = false; }
   } in_scratch;
   for (const auto make : {attention, products, small_products, picture, halves, integers, odds, writes, numbers, large,
-                          layouts, scans, sorts, constants, stored, small, columns})
+                          memory_formats, scans, sorts, constants, stored, small, columns})
     program.add(make(folder));
   std::int64_t most = 0;
   for (const Exported& e : program.exports()) {

@@ -107,6 +107,16 @@ TEST_CASE("environment: malformed rules" * doctest::skip()) {
   }
 }
 
+TEST_CASE("environment: malformed report" * doctest::skip()) {
+  const NullDevice null;
+  const Tensor y = moved_sum();
+  CHECK_THROWS_WITH_AS(y.realize(), "ORIEL_REPORT: \"report.txt\" is no name of a page; it ends in .html",
+                       ArgumentError);
+  set_report_file({});
+  y.realize();
+  CHECK(y.realized());
+}
+
 TEST_CASE("environment: malformed dump" * doctest::skip()) {
   const NullDevice null;
   const Tensor y = moved_sum();

@@ -79,10 +79,20 @@ Combine combine_of(Op op, DType dtype) {
 
 void check_positions(const codegen::Scattering& s, const std::int64_t* positions) {
   const std::int64_t n = s.each ? s.rows * s.keys * s.inner : s.keys;
-  for (std::int64_t i = 0; i < n; ++i) {
-    if (positions[i] >= -s.extent && positions[i] < s.extent) continue;
+  // The least and greatest of a block of positions take vector instructions; a search takes branches.
+  constexpr std::int64_t kBlock = 1024;
+  for (std::int64_t begin = 0; begin < n; begin += kBlock) {
+    const std::int64_t end = std::min(n, begin + kBlock);
+    std::int64_t least = 0, greatest = -1;
+    for (std::int64_t i = begin; i < end; ++i) {
+      least = std::min(least, positions[i]);
+      greatest = std::max(greatest, positions[i]);
+    }
+    if (least >= -s.extent && greatest < s.extent) continue;
+    const auto* const found = std::find_if(positions + begin, positions + end,
+                                           [&](std::int64_t p) { return p < -s.extent || p >= s.extent; });
     throw IndexError("scatter", fmt::format("index {} is out of range for axis {} of size {}; valid are {} to {}",
-                                            positions[i], s.axis, s.extent, -s.extent, s.extent - 1));
+                                            *found, s.axis, s.extent, -s.extent, s.extent - 1));
   }
 }
 

@@ -1,0 +1,290 @@
+#include "cli/inspect_command.hpp"
+
+#include <fmt/format.h>
+#include <spawn.h>
+#include <sys/wait.h>
+
+#include <algorithm>
+#include <cerrno>
+#include <cmath>
+#include <cstring>
+#include <filesystem>
+#include <fstream>
+#include <ostream>
+#include <vector>
+
+#include "base/escape.hpp"
+#include "base/temporary_file.hpp"
+#include "cli/command.hpp"
+#include "cli/json.hpp"
+#include "oriel/error.hpp"
+
+extern char** environ;  // NOLINT(readability-redundant-declaration): POSIX asks for it
+
+namespace oriel::cli {
+namespace {
+
+constexpr const char* kInspectUsage = R"usage(usage: oriel inspect [-o FILE.html] PROGRAM [ARGUMENTS]
+       oriel inspect --diff BEFORE.json AFTER.json
+
+Runs a program that uses Oriel and writes a page of what it computed (report.html): its kernels with the reason why each
+one ends, views as pictures, times beside the machine's limits, memory, and the generated source. The page needs no
+network. The same data stands beside it as JSON.
+
+  oriel inspect build/tests/examples/photo tests/data/ascent.pgm photo.png
+  oriel inspect -o edges.html oriel eval edges.tc --in X=photo.png --out Y=edges.png
+
+--diff compares the data of two pages: kernels that are new, gone, or whose shortest launch takes another time.
+
+A program may write such a page itself: ORIEL_REPORT=FILE.html, or oriel::report (oriel/report.hpp).
+)usage";
+
+constexpr const char* kProfileUsage = R"usage(usage: oriel profile PROGRAM [ARGUMENTS]
+
+Runs a program that uses Oriel and prints its kernels by time: launches, share of all, bytes, operations, share of what
+this machine reaches (the larger of bytes at the speed of a copy and operations at the peak, measured when the program
+ends), and the line that built the result; then where the next gain lies.
+
+  oriel profile build/tests/examples/photo tests/data/ascent.pgm photo.png
+
+Each launch is waited for, so that its time is its own.
+)usage";
+
+/// Runs the program with a variable set, connected to this process's streams. Returns its exit status; 128 + the signal
+/// that ended it. Throws IoError if it cannot be started.
+int run_with(const std::string& operation, std::span<const std::string> arguments, const std::string& variable) {
+  std::vector<char*> words;
+  for (const std::string& argument : arguments) words.push_back(const_cast<char*>(argument.c_str()));
+  words.push_back(nullptr);
+  const std::string name = variable.substr(0, variable.find('=') + 1);
+  std::vector<char*> variables;
+  for (char** old = environ; *old != nullptr; ++old) {
+    if (!std::string_view(*old).starts_with(name)) variables.push_back(*old);
+  }
+  variables.push_back(const_cast<char*>(variable.c_str()));
+  variables.push_back(nullptr);
+  pid_t child = 0;
+  const int failed = posix_spawnp(&child, words[0], nullptr, nullptr, words.data(), variables.data());
+  if (failed != 0) throw IoError(operation, fmt::format("cannot run \"{}\": {}", arguments[0], std::strerror(failed)));
+  int status = 0;
+  while (waitpid(child, &status, 0) < 0 && errno == EINTR) {
+  }
+  return WIFEXITED(status) ? WEXITSTATUS(status) : 128 + WTERMSIG(status);
+}
+
+std::string missing(const std::string& program) {
+  return fmt::format("\"{}\" wrote no report: it computed nothing with Oriel, or ended before its end (abort, _exit)",
+                     base::escaped(program));
+}
+
+struct Row {
+  std::string kernel;
+  std::string sites;
+  std::string hint;  // what keeps it from its limit
+  std::int64_t launches = 0;
+  double seconds = 0;
+  double fastest = 0;
+  double bytes = 0;
+  double flops = 0;
+};
+
+std::vector<Row> rows_of(const Json& report) {
+  std::vector<Row> rows;
+  for (const Json& schedule : report["schedules"]) {
+    for (const Json& kernel : schedule["kernels"]) {
+      const std::string name = kernel["name"];
+      // Times belong to names; equal names are one row.
+      if (name.empty() || kernel["launches"] == 0 ||
+          std::ranges::any_of(rows, [&](const Row& r) { return r.kernel == name; }))
+        continue;
+      Row row;
+      row.kernel = name;
+      row.launches = kernel["launches"];
+      row.seconds = kernel["seconds"];
+      row.fastest = kernel["fastest"];
+      row.bytes = kernel["bytes"];
+      row.flops = kernel["flops"];
+      for (const Json& output : kernel["outputs"]) {
+        const std::string site = output["site"];
+        if (!site.empty() && row.sites.find(site) == std::string::npos)
+          row.sites += (row.sites.empty() ? "" : ",") + site;
+      }
+      for (const Json& miss : kernel["missed"]) row.hint = miss["text"];
+      if (row.hint.empty()) row.hint = kernel["warning"];
+      if (row.hint.empty()) row.hint = kernel["method"];
+      rows.push_back(std::move(row));
+    }
+  }
+  std::ranges::stable_sort(rows, std::ranges::greater(), &Row::seconds);
+  return rows;
+}
+
+std::string amount(double x, std::string_view unit) {
+  for (const auto& [size, prefix] : {std::pair(1e9, "G"), std::pair(1e6, "M"), std::pair(1e3, "k")}) {
+    if (x >= size) return fmt::format("{:.3g} {}{}", x / size, prefix, unit);
+  }
+  return fmt::format("{:.3g} {}", x, unit);
+}
+
+std::string profile_text(const Json& report) {
+  const std::vector<Row> rows = rows_of(report);
+  const double copy = report["machine"]["bytes_per_second"], peak = report["machine"]["flops_per_second"];
+  double total = 0;
+  std::size_t width = 6;
+  for (const Row& row : rows) {
+    total += row.seconds;
+    width = std::max(width, row.kernel.size());
+  }
+  const auto limit = [&](const Row& row) { return std::max(row.bytes / copy, row.flops / peak); };
+  const auto share = [&](const Row& row) { return row.fastest > 0 ? limit(row) / row.fastest : 1; };
+  std::string text = fmt::format("{:<{}} {:>10} {:>6} {:>9} {:>10} {:>10} {:>9}  {}\n", "kernel", width, "ms", "share",
+                                 "launches", "bytes", "op", "of limit", "line");
+  for (const Row& row : rows) {
+    text += fmt::format("{:<{}} {:>10.3f} {:>4.0f} % {:>9} {:>10} {:>10} {:>7.0f} %  {}\n", base::escaped(row.kernel),
+                        width, row.seconds * 1e3, total > 0 ? 100 * row.seconds / total : 0, row.launches,
+                        amount(row.bytes, "B"), amount(row.flops, "op"), 100 * share(row), base::escaped(row.sites));
+  }
+  text += fmt::format("this machine: copies {}/s, multiply-adds {}/s\n", amount(copy, "B"), amount(peak, "op"));
+  // The most time that a kernel could save at its limit.
+  const auto saving = [&](const Row& row) { return row.seconds * (1 - std::min(1.0, share(row))); };
+  const auto best = std::ranges::max_element(rows, {}, saving);
+  if (best != rows.end() && total > 0) {
+    text +=
+        fmt::format("\nThe next gain: {:.0f} % of the time is {}, which takes {:.1f} times its limit",
+                    100 * best->seconds / total, base::escaped(best->kernel), share(*best) > 0 ? 1 / share(*best) : 0);
+    text += best->hint.empty() ? ".\n" : fmt::format(".\n{}\n", base::escaped(best->hint, true));
+  }
+  return text;
+}
+
+Json report_in(const std::string& path) {
+  std::ifstream in(path);
+  if (!in) throw IoError("inspect", fmt::format("cannot read \"{}\"", path));
+  Json report = Json::parse(in, nullptr, false);
+  if (!report.is_object() || !report.contains("schedules"))
+    throw IoError("inspect",
+                  fmt::format("\"{}\" is no data of a report; `oriel inspect` writes it beside the page", path));
+  return report;
+}
+
+/// A line for each kernel that differs, the largest difference of all launches first.
+std::string differences(const Json& before, const Json& after) {
+  const std::vector<Row> old_rows = rows_of(before), new_rows = rows_of(after);
+  const auto find = [](const std::vector<Row>& rows, const std::string& kernel) {
+    return std::ranges::find(rows, kernel, &Row::kernel);
+  };
+  std::vector<std::pair<double, std::string>> lines;
+  const auto total = [](const std::vector<Row>& rows) {
+    double sum = 0;
+    for (const Row& row : rows) sum += row.seconds;
+    return sum;
+  };
+  for (const Row& row : new_rows) {
+    const auto old = find(old_rows, row.kernel);
+    if (old == old_rows.end()) {
+      lines.emplace_back(row.seconds, fmt::format("new     {}: {:.3f} ms in {} launches", row.kernel, row.seconds * 1e3,
+                                                  row.launches));
+      continue;
+    }
+    const double factor = row.fastest / old->fastest;
+    if (factor > 1.05 || factor < 0.95) {
+      lines.emplace_back(
+          std::abs(row.seconds - old->seconds),
+          fmt::format("{} {}: {:.4f} -> {:.4f} ms ({:.2f} times as long)", factor > 1 ? "slower " : "faster ",
+                      row.kernel, old->fastest * 1e3, row.fastest * 1e3, factor));
+    }
+  }
+  for (const Row& row : old_rows) {
+    if (find(new_rows, row.kernel) == new_rows.end())
+      lines.emplace_back(row.seconds, fmt::format("gone    {}: {:.3f} ms in {} launches", row.kernel, row.seconds * 1e3,
+                                                  row.launches));
+  }
+  std::ranges::stable_sort(lines, std::ranges::greater(), &std::pair<double, std::string>::first);
+  std::string text;
+  for (const auto& [size, line] : lines) text += base::escaped(line) + "\n";
+  return text + fmt::format("{} kernels in {:.3f} ms before, {} in {:.3f} ms after\n", old_rows.size(),
+                            total(old_rows) * 1e3, new_rows.size(), total(new_rows) * 1e3);
+}
+
+}  // namespace
+
+int run_inspect(std::span<const std::string> arguments, std::ostream& out, std::ostream& err) {
+  std::string path = "report.html";
+  std::size_t first = 0;
+  for (; first < arguments.size() && arguments[first].starts_with("-"); ++first) {
+    if (asks_help(arguments[first])) {
+      out << kInspectUsage;
+      return 0;
+    }
+    if (arguments[first] == "--diff") {
+      if (arguments.size() != first + 3)
+        return usage_error("inspect", "--diff takes two files of data, such as a.json and b.json", kInspectUsage, err);
+      try {
+        out << differences(report_in(arguments[first + 1]), report_in(arguments[first + 2]));
+        return 0;
+      } catch (const Error& error) {
+        return failed(error, err);
+      }
+    }
+    if (arguments[first] != "-o")
+      return usage_error("inspect", fmt::format("unknown option '{}'", arguments[first]), kInspectUsage, err);
+    if (first + 1 == arguments.size()) return usage_error("inspect", "-o takes a file", kInspectUsage, err);
+    path = arguments[++first];
+  }
+  if (first == arguments.size()) return usage_error("inspect", "a program is missing", kInspectUsage, err);
+  if (!path.ends_with(".html"))
+    return usage_error("inspect", fmt::format("'{}' does not end in .html", path), kInspectUsage, err);
+  try {
+    std::error_code ignored;
+    const auto before = std::filesystem::last_write_time(path, ignored);
+    const bool there = !ignored;
+    const int status =
+        run_with("inspect", arguments.subspan(first), "ORIEL_REPORT=" + std::filesystem::absolute(path).string());
+    const auto after = std::filesystem::last_write_time(path, ignored);
+    if (ignored || (there && before == after)) {
+      err << "oriel: inspect: " << missing(arguments[first]) << '\n';
+      return status != 0 ? status : 1;
+    }
+    out << "wrote " << base::escaped(path) << '\n';
+    return status;
+  } catch (const Error& error) {
+    return failed(error, err);
+  }
+}
+
+int run_profile(std::span<const std::string> arguments, std::ostream& out, std::ostream& err) {
+  if (!arguments.empty() && asks_help(arguments[0])) {
+    out << kProfileUsage;
+    return 0;
+  }
+  if (!arguments.empty() && arguments[0].starts_with("-"))
+    return usage_error("profile", fmt::format("unknown option '{}'", arguments[0]), kProfileUsage, err);
+  if (arguments.empty()) return usage_error("profile", "a program is missing", kProfileUsage, err);
+  const std::filesystem::path folder =
+      std::filesystem::temp_directory_path() / ("oriel-profile-" + base::random_digits());
+  struct Removed {
+    const std::filesystem::path& folder;
+    ~Removed() {
+      std::error_code ignored;
+      std::filesystem::remove_all(folder, ignored);
+    }
+  } const removed{folder};
+  try {
+    std::filesystem::create_directories(folder);
+    const int status = run_with("profile", arguments, "ORIEL_REPORT=" + (folder / "profile.html").string());
+    std::ifstream in(folder / "profile.json");
+    if (!in) {
+      err << "oriel: profile: " << missing(arguments[0]) << '\n';
+      return status != 0 ? status : 1;
+    }
+    out << profile_text(Json::parse(in));
+    return status;
+  } catch (const Error& error) {
+    return failed(error, err);
+  } catch (const std::filesystem::filesystem_error& error) {
+    err << "oriel: profile: " << base::escaped(error.what()) << '\n';
+    return 1;
+  }
+}
+
+}  // namespace oriel::cli

@@ -1,0 +1,193 @@
+// The data of a report as JSON, and the page around it.
+#include <algorithm>
+#include <fstream>
+#include <set>
+
+#include "runtime/report/collect.hpp"
+#include "runtime/report/json.hpp"
+#include "runtime/report/page_text.hpp"
+
+namespace oriel::runtime {
+namespace {
+
+constexpr std::uintmax_t kLargestFile = 100'000;  // bytes of the program's text that a page holds of each file
+constexpr std::size_t kMostFiles = 8;
+
+/// The views as texts, which the page evaluates. One of symbolic sizes has no numbers: its expressions are shown alone.
+void write_stack(JsonWriter& json, std::string_view name, const std::vector<View>& views) {
+  const auto symbolic = [](const View& view) {
+    return std::ranges::any_of(view.shape, [](SymInt n) { return n.is_symbolic(); }) ||
+           std::ranges::any_of(view.strides, [](SymInt n) { return n.is_symbolic(); }) || view.offset.is_symbolic();
+  };
+  json.key(name).begin('[');
+  if (std::ranges::none_of(views, symbolic)) {
+    for (const View& view : views) json.text(view.str());
+  }
+  json.end(']');
+}
+
+std::string_view kind_name(ExplainedOperand::Kind kind) {
+  switch (kind) {
+    case ExplainedOperand::Kind::load:
+      return "reads";
+    case ExplainedOperand::Kind::store:
+      return "writes";
+    case ExplainedOperand::Kind::index:
+      return "position";
+    case ExplainedOperand::Kind::valid:
+      return "validity";
+  }
+  return "";
+}
+
+void write_texts(JsonWriter& json, std::string_view name, const std::vector<std::string>& texts) {
+  json.key(name).begin('[');
+  for (const std::string& text : texts) json.text(text);
+  json.end(']');
+}
+
+void write_operand(JsonWriter& json, const ExplainedOperand& operand) {
+  json.begin('{').key("kind").text(kind_name(operand.kind)).key("name").text(operand.name);
+  json.key("value").text(operand.value).key("memory").text(operand.memory).key("dtype").text(name(operand.dtype));
+  write_texts(json, "steps", operand.steps);
+  write_stack(json, "written", operand.written);
+  write_stack(json, "merged", operand.merged);
+  write_stack(json, "normalised", operand.normalised);
+  json.key("index").text(operand.index).key("valid").text(operand.valid).end('}');
+}
+
+LaunchTimes times_of(const ReportData& data, const ExplainedKernel& kernel) {
+  const auto found = data.times.find(kernel.name);
+  return found != data.times.end() ? found->second : LaunchTimes{};
+}
+
+double cost_of(const ReportData& data, const ExplainedKernel& kernel) {
+  const LaunchTimes times = times_of(data, kernel);
+  return times.launches > 0 ? times.seconds : kernel.estimated_nanoseconds * 1e-9;
+}
+
+void write_kernel(JsonWriter& json, const ReportData& data, const ExplainedKernel& kernel, bool source) {
+  json.begin('{').key("name").text(kernel.name).key("device").text(kernel.device.str());
+  json.key("runs").boolean(kernel.runs).key("outputs").begin('[');
+  for (const ExplainedOutput& o : kernel.outputs) {
+    json.begin('{').key("value").text(o.value).key("text").text(o.text).key("site").text(o.site);
+    json.key("reason").text(o.reason).key("where").text(o.where).end('}');
+  }
+  json.end(']');
+  write_texts(json, "rows", kernel.rows);
+  write_texts(json, "values", kernel.values);
+  json.key("operands").begin('[');
+  for (const ExplainedOperand& operand : kernel.operands) write_operand(json, operand);
+  json.end(']').key("before").text(kernel.domain_before).key("after").text(kernel.domain_after);
+  json.key("method").text(kernel.method).key("path").text(kernel.path).key("missed").begin('[');
+  for (const ExplainedMiss& miss : kernel.missed)
+    json.begin('{').key("path").text(miss.path).key("text").text(miss.text).key("factor").number(miss.factor).end('}');
+  json.end(']').key("estimated_nanoseconds").number(kernel.estimated_nanoseconds);
+  json.key("limit_nanoseconds").number(kernel.limit_nanoseconds).key("warning").text(kernel.warning);
+  json.key("tier").text(kernel.tier).key("flops").number(kernel.flops).key("bytes").number(kernel.bytes);
+  const LaunchTimes times = times_of(data, kernel);
+  json.key("launches").number(times.launches).key("seconds").number(times.seconds);
+  json.key("fastest").number(times.fastest);
+  json.key("program").text(source ? kernel.program : "").key("source");
+  if (source)
+    json.text(kernel.source);
+  else
+    json.null();
+  json.end('}');
+}
+
+/// The kernels whose sources fit, the most expensive first. Kernels of one name and source give it once.
+std::set<const ExplainedKernel*> with_source(const ReportData& data, std::size_t bytes) {
+  std::vector<const ExplainedKernel*> all;
+  for (const Explanation& schedule : data.schedules) {
+    for (const ExplainedKernel& kernel : schedule.kernels) all.push_back(&kernel);
+  }
+  std::ranges::stable_sort(all, [&](const auto* a, const auto* b) { return cost_of(data, *a) > cost_of(data, *b); });
+  std::set<const ExplainedKernel*> chosen;
+  std::set<std::pair<std::string_view, std::string_view>> seen;
+  for (const ExplainedKernel* const kernel : all) {
+    const std::size_t size = kernel->source.size() + kernel->program.size();
+    if (size > bytes || !seen.emplace(kernel->name, kernel->source).second) continue;
+    bytes -= size;
+    chosen.insert(kernel);
+  }
+  return chosen;
+}
+
+void write_files(JsonWriter& json, const ReportData& data) {
+  json.key("sources").begin('{');
+  std::size_t files = 0;
+  for (const auto& [name, path] : data.files) {
+    std::ifstream in(path, std::ios::binary | std::ios::ate);
+    if (!in) in.open(name, std::ios::binary | std::ios::ate);  // where the program was started
+    if (!in || static_cast<std::uintmax_t>(in.tellg()) > kLargestFile || files == kMostFiles) continue;
+    ++files;
+    in.seekg(0);
+    json.key(name).begin('[');
+    for (std::string line; std::getline(in, line);) json.text(line);
+    json.end(']');
+  }
+  json.end('}');
+}
+
+void write_schedule(JsonWriter& json, const ReportData& data, const Explanation& schedule,
+                    const std::set<const ExplainedKernel*>& sources) {
+  json.begin('{').key("nodes").number(static_cast<std::int64_t>(schedule.nodes));
+  json.key("values").number(static_cast<std::int64_t>(schedule.values)).key("rules").begin('[');
+  for (const FiredRule& rule : schedule.rules) {
+    json.begin('{').key("name").text(rule.name).key("times").number(std::int64_t{rule.times});
+    write_texts(json, "reasons", rule.reasons);
+    json.end('}');
+  }
+  json.end(']')
+      .key("view_merges")
+      .begin('{')
+      .key("merges")
+      .number(static_cast<std::int64_t>(schedule.view_merges.merges));
+  json.key("searches").number(static_cast<std::int64_t>(schedule.view_merges.searches));
+  json.key("undecided").number(static_cast<std::int64_t>(schedule.view_merges.undecided)).end('}');
+  json.key("kernels").begin('[');
+  for (const ExplainedKernel& kernel : schedule.kernels) write_kernel(json, data, kernel, sources.contains(&kernel));
+  json.end(']').key("memory").begin('{').key("block_bytes").begin('[');
+  for (const std::int64_t bytes : schedule.memory.block_bytes) json.number(bytes);
+  json.end(']').key("peak_bytes").number(schedule.memory.peak_bytes);
+  json.key("bytes_without_reuse").number(schedule.memory.bytes_without_reuse);
+  json.key("output_bytes").number(schedule.memory.output_bytes).end('}').end('}');
+}
+
+}  // namespace
+
+std::string report_json(const ReportData& data, std::size_t source_bytes) {
+  JsonWriter json;
+  json.begin('{').key("version").number(std::int64_t{1}).key("kind").text("report").key("title").text(data.title);
+  json.key("device").text(data.schedules.empty() ? "" : data.schedules[0].device.str());
+  json.key("machine").begin('{').key("bytes_per_second").number(data.machine.bytes_per_second);
+  json.key("flops_per_second").number(data.machine.flops_per_second).end('}');
+  json.key("left_out").number(static_cast<std::int64_t>(data.left_out));
+  write_files(json, data);
+  const std::set<const ExplainedKernel*> sources = with_source(data, source_bytes);
+  json.key("schedules").begin('[');
+  for (const Explanation& schedule : data.schedules) write_schedule(json, data, schedule, sources);
+  return json.end(']').end('}').str();
+}
+
+std::string bounded_json(const ReportData& data) {
+  constexpr std::size_t kMostBytes = 1'000'000;
+  const std::size_t without = report_json(data, 0).size() + std::string_view(kPage).size();
+  // Escapes of line ends and brackets add about a quarter to a source.
+  return report_json(data, without < kMostBytes ? (kMostBytes - without) / 4 * 3 : 0);
+}
+
+std::string page_of(std::string_view json) {
+  std::string page = kPage;
+  constexpr std::string_view mark = "@DATA@";
+  return page.replace(page.find(mark), mark.size(), json);
+}
+
+std::string views_page(std::string_view program) {
+  JsonWriter json;
+  json.begin('{').key("version").number(std::int64_t{1}).key("kind").text("views").key("program").text(program);
+  return page_of(json.end('}').str());
+}
+
+}  // namespace oriel::runtime

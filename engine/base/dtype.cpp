@@ -3,10 +3,10 @@
 #include <fmt/format.h>
 
 #include <array>
-#include <bit>
 #include <string>
 
 #include "base/escape.hpp"
+#include "base/halves.hpp"
 #include "oriel/error.hpp"
 
 namespace oriel {
@@ -96,57 +96,9 @@ bool can_cast(DType from, DType to) noexcept {
   return from == DType::bool_ || to != DType::bool_;
 }
 
-// float32 -> float16, rounded to nearest even. For subnormal results the significand is first shifted into place, so
-// that the same rounding code serves both cases. A carry out of the significand increments the exponent, up to
-// infinity.
-float16_t::float16_t(float value) noexcept {
-  const std::uint32_t in = std::bit_cast<std::uint32_t>(value);
-  const std::uint32_t sign = in >> 16 & 0x8000;
-  const std::uint32_t magnitude = in & 0x7fffffff;
-  std::uint32_t out = 0;
-  if (magnitude > 0x7f800000) {
-    out = 0x7e00 | (magnitude >> 13 & 0x3ff);  // a quiet NaN that keeps its upper payload
-  } else if (magnitude >= 0x47800000) {
-    out = 0x7c00;  // 2^16 and above, infinity too
-  } else {
-    const int exponent = static_cast<int>(magnitude >> 23);
-    std::uint32_t significand = magnitude & 0x7fffff;
-    int shift = 13;
-    std::uint32_t base = 0;
-    if (exponent >= 113) {
-      base = static_cast<std::uint32_t>(exponent - 112) << 10;
-    } else {
-      significand |= exponent == 0 ? 0 : 0x800000;
-      shift = 126 - exponent;
-      if (shift > 31) shift = 31;
-    }
-    out = base + (significand >> shift);
-    const std::uint32_t rest = significand & ((std::uint32_t{1} << shift) - 1);
-    const std::uint32_t half = std::uint32_t{1} << (shift - 1);
-    if (rest > half || (rest == half && (out & 1) != 0)) ++out;
-  }
-  bits = static_cast<std::uint16_t>(sign | out);
-}
-
-float16_t::operator float() const noexcept {
-  const std::uint32_t sign = static_cast<std::uint32_t>(bits & 0x8000) << 16;
-  const std::uint32_t exponent = bits >> 10 & 0x1f;
-  const std::uint32_t significand = bits & 0x3ff;
-  if (exponent == 0x1f) return std::bit_cast<float>(sign | 0x7f800000 | significand << 13);
-  if (exponent != 0) return std::bit_cast<float>(sign | (exponent + 112) << 23 | significand << 13);
-  const float tiny = static_cast<float>(significand) * 0x1p-24f;  // exact
-  return sign != 0 ? -tiny : tiny;
-}
-
-bfloat16_t::bfloat16_t(float value) noexcept {
-  const std::uint32_t in = std::bit_cast<std::uint32_t>(value);
-  if ((in & 0x7fffffff) > 0x7f800000) {
-    bits = static_cast<std::uint16_t>(in >> 16 | 0x40);
-  } else {
-    bits = static_cast<std::uint16_t>((in + 0x7fff + (in >> 16 & 1)) >> 16);
-  }
-}
-
-bfloat16_t::operator float() const noexcept { return std::bit_cast<float>(static_cast<std::uint32_t>(bits) << 16); }
+float16_t::float16_t(float value) noexcept : bits(halves::narrow_float16(value)) {}
+float16_t::operator float() const noexcept { return halves::widen_float16(bits); }
+bfloat16_t::bfloat16_t(float value) noexcept : bits(halves::narrow_bfloat16(value)) {}
+bfloat16_t::operator float() const noexcept { return halves::widen_bfloat16(bits); }
 
 }  // namespace oriel

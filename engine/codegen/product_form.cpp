@@ -4,28 +4,10 @@
 #include <cstdlib>
 #include <utility>
 
+#include "ops/functions/reduction_order.hpp"
+
 namespace oriel::codegen {
 namespace {
-
-// Bytes of the widest packets.
-constexpr std::int64_t kWidestPacket = 64;
-// If there are few results and the depth is larger than this, the depth is summed in segments, which threads can share.
-constexpr std::int64_t kLongDepth = 8192;
-// The least depth of a segment.
-constexpr std::int64_t kLeastSegment = 4096;
-// The most segments, times blocks of results.
-constexpr std::int64_t kMostSegments = 64;
-// The most partial results: segments times results.
-constexpr std::int64_t kMostPartial = std::int64_t{4} << 20;
-// The rows and columns of a block of results, the same on every machine.
-constexpr std::int64_t kBlockRows = 256;
-constexpr std::int64_t kBlockColumns = 512;
-// For a single row, a right factor that has to be gathered pays off from this many columns on.
-constexpr std::int64_t kGatheredColumns = 64;
-// With fewer multiplications than this, panels are not packed.
-constexpr std::int64_t kSmallestWork = 4096;
-// Elements of a block in the order in which other reductions are summed.
-constexpr std::int64_t kReductionBlock = 1024;
 
 // With fewer taps than this in all, no plane is made.
 constexpr double kSmallestWindows = 4096;
@@ -57,7 +39,7 @@ bool choose_path(ProductForm& form) {
   if (memory && memory->step == 1 && memory->row != 1 && c.rows == 1 && floats) {
     form.path = ProductPath::Dots;
   } else if ((memory && memory->row == 1 && c.rows <= kStreamedRows && floats) ||
-             (c.rows == 1 && floats && c.columns >= kGatheredColumns && !form.right.turned)) {
+             (c.rows == 1 && floats && c.columns >= order::kGatheredColumns && !form.right.turned)) {
     form.path = ProductPath::Streamed;
   } else {
     return c.rows > 1;
@@ -65,21 +47,16 @@ bool choose_path(ProductForm& form) {
   return true;
 }
 
-// The order of the sum must not depend on the number of threads, so the segments do not either.
 void choose_segments(ProductForm& form) {
   const Contraction& c = form.shape;
-  if (c.depth <= kLongDepth) return;
-  const std::int64_t blocks = c.batches * quotient_up(c.rows, kBlockRows) * quotient_up(c.columns, kBlockColumns);
-  const std::int64_t segments =
-      std::min({kMostSegments / blocks, c.depth / kLeastSegment, kMostPartial / (c.batches * c.rows * c.columns)});
-  if (segments < 2) return;
-  const std::int64_t least = quotient_up(c.depth, segments);
+  const std::int64_t least = order::least_segment(c.batches, c.rows, c.columns, c.depth);
+  if (least == c.depth) return;
   if (form.path == ProductPath::Dots) {
     // A segment is a whole subtree of the order in which reductions are summed.
-    form.segment = kReductionBlock;
+    form.segment = ops::reduction::kBlock;
     while (form.segment < least) form.segment *= 2;
   } else {
-    form.segment = quotient_up(least, form.depth_block) * form.depth_block;
+    form.segment = round_up(least, form.depth_block);
   }
 }
 
@@ -90,11 +67,10 @@ std::optional<ProductForm> form_of_product(const LoopProgram& program, const Con
   Contraction& c = form.shape;
   // Packets lie along columns, so with few columns most of their lanes would be idle. The limit is the same for every
   // instruction set, because the order of a long sum depends on which loops are the rows.
-  if (!part && c.columns * static_cast<std::int64_t>(itemsize(c.dtype)) < kWidestPacket && c.rows > c.columns)
+  if (!part && order::exchanges_sides(c.rows, c.columns, static_cast<std::int64_t>(itemsize(c.dtype))))
     exchange_sides(c);
-  const double products = static_cast<double>(c.rows) * static_cast<double>(c.columns) * static_cast<double>(c.depth);
-  if (c.depth < 2 || products < kSmallestWork || (c.rows < 2 && c.columns < 2)) return std::nullopt;
-  form.depth_block = quotient_up(c.depth, quotient_up(c.depth, kMostDepthBlock));
+  if (!order::is_product(c.rows, c.columns, c.depth)) return std::nullopt;
+  form.depth_block = order::depth_block(c.depth);
   form.left = factor_form(program, c, true);
   form.right = factor_form(program, c, false);
   if (!part && !choose_path(form)) return std::nullopt;
@@ -150,7 +126,7 @@ std::optional<ProductForm> symbolic_form(const LoopProgram& symbolic, const Loop
   ProductForm form;
   Contraction& c = form.shape;
   c = *product;
-  const bool few = c.columns * static_cast<std::int64_t>(itemsize(c.dtype)) < kWidestPacket;
+  const bool few = c.columns * static_cast<std::int64_t>(itemsize(c.dtype)) < order::kWidestPacket;
   const auto is_number = [&](std::size_t d) { return !symbolic.outer[d].is_symbolic(); };
   if (few && std::ranges::all_of(c.column_loops, is_number) && !std::ranges::all_of(c.row_loops, is_number))
     exchange_sides(c);

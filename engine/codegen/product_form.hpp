@@ -7,12 +7,13 @@
 #include <vector>
 
 #include "codegen/contraction.hpp"
+#include "codegen/product_order.hpp"
 #include "codegen/windows.hpp"
 
 namespace oriel::codegen {
 
-inline std::int64_t round_up(std::int64_t n, std::int64_t to) { return (n + to - 1) / to * to; }
-inline std::int64_t quotient_up(std::int64_t n, std::int64_t by) { return (n + by - 1) / by; }
+using order::quotient_up;
+using order::round_up;
 
 /// A matrix for each batch in a buffer: element (i, j) of batch b at offset + batch(b) + i * row + j * step.
 struct Matrices {
@@ -44,10 +45,6 @@ enum class ProductPath : std::uint8_t {
   Streamed,  // few rows: the right factor is read once, as it lies
   Dots,      // one row, the right factor's memory runs along the depth: in the order of other reductions
 };
-
-/// The depth that one register block sums at most, chosen so that its panels stay in the first and second cache. It
-/// determines the order of summation, so it is the same on every machine.
-inline constexpr std::int64_t kMostDepthBlock = 384;
 
 /// Rows for which the right factor is read as it lies.
 inline constexpr std::int64_t kStreamedRows = 4;

@@ -6,29 +6,26 @@
 #include "oriel/error.hpp"
 #include "sym/build.hpp"
 #include "sym/polynomial_range.hpp"
+#include "sym/size_arithmetic.hpp"
 
 namespace oriel::sym {
 namespace {
 
 using Fault = Outcome::Fault;
-__extension__ using Wide = __int128;
+using arithmetic::Size;
 
-Outcome narrowed(Wide value) noexcept {
-  if (value < Interval::kMinusInfinity || value > Interval::kInfinity) return {0, Fault::overflow};
-  return {static_cast<std::int64_t>(value), Fault::none};
-}
-
-Outcome quotient(Outcome a, Outcome b, bool remainder) noexcept {
-  if (b.value == 0) return {0, Fault::zero_divisor};
-  if (b.value == -1) return remainder ? Outcome{} : narrowed(-Wide(a.value));
-  std::int64_t q = a.value / b.value;
-  std::int64_t r = a.value % b.value;
-  if (r != 0 && (r < 0) != (b.value < 0)) {
-    q -= 1;
-    r += b.value;
+/// The arguments of a step.
+struct Sizes {
+  const Outcome* outcomes;
+  const std::uint32_t* arguments;
+  Size operator[](int k) const noexcept {
+    const Outcome& outcome = outcomes[arguments[k]];
+    return {outcome.value, outcome.fault == Fault::none};
   }
-  return {remainder ? r : q, Fault::none};
-}
+};
+
+// A size without a value whose arguments have values does not fit.
+Outcome outcome_of(Size size) noexcept { return {size.value, size.known ? Fault::none : Fault::overflow}; }
 
 bool holds(Kind kind, std::int64_t a, std::int64_t b) noexcept {
   switch (kind) {
@@ -160,62 +157,31 @@ void Program::compute_all(std::span<const std::int64_t> values, Outcome* outcome
 Outcome Program::compute(const Instruction& step, const Outcome* outcomes) const {
   const Node& node = *step.node;
   const std::size_t count = node.args.size();
+  const int n = static_cast<int>(count);
   const auto arg = [&](std::size_t k) { return outcomes[arguments_[step.first + k]]; };
+  const Sizes sizes{outcomes, arguments_.data() + step.first};
   if (node.kind == Kind::logical_and || node.kind == Kind::logical_or) {
-    const std::int64_t decides = node.kind == Kind::logical_or ? 1 : 0;
-    Outcome result{1 - decides, Fault::none};
-    for (std::size_t k = 0; k < count; ++k) {
-      if (arg(k).is(decides)) return {decides, Fault::none};
-      if (arg(k).fault != Fault::none) result = arg(k);
-    }
-    return result;
+    const Size result = arithmetic::any_or_all(sizes, n, node.kind == Kind::logical_or ? 1 : 0);
+    if (result.known) return outcome_of(result);
   }
-  if (node.kind == Kind::select) {
-    if (arg(0).fault != Fault::none) return arg(0);
-    return arg(arg(0).value != 0 ? 1 : 2);
-  }
+  if (node.kind == Kind::select && arg(0).fault == Fault::none) return arg(arg(0).value != 0 ? 1 : 2);
   for (std::size_t k = 0; k < count; ++k) {
     if (arg(k).fault != Fault::none) return arg(k);
   }
   switch (node.kind) {
     case Kind::floor_div:
     case Kind::mod:
-      return quotient(arg(0), arg(1), node.kind == Kind::mod);
+      if (arg(1).value == 0) return {0, Fault::zero_divisor};
+      return outcome_of(node.kind == Kind::mod ? arithmetic::mod(sizes[0], sizes[1])
+                                               : arithmetic::floor_div(sizes[0], sizes[1]));
     case Kind::min:
-    case Kind::max: {
-      Outcome result = arg(0);
-      for (std::size_t k = 1; k < count; ++k) {
-        result.value =
-            node.kind == Kind::min ? std::min(result.value, arg(k).value) : std::max(result.value, arg(k).value);
-      }
-      return result;
-    }
-    case Kind::product: {
-      std::int64_t product = 1;
-      bool overflow = false;
-      for (std::size_t k = 0; k < count; ++k) {
-        if (arg(k).value == 0) return {0, Fault::none};
-        overflow |= __builtin_mul_overflow(product, arg(k).value, &product);
-      }
-      return overflow ? Outcome{0, Fault::overflow} : Outcome{product, Fault::none};
-    }
-    case Kind::sum: {
-      std::int64_t small = node.value;
-      bool overflow = false;
-      for (std::size_t k = 0; k < count; ++k) {
-        std::int64_t term = 0;
-        overflow |= __builtin_mul_overflow(node.coefficients[k], arg(k).value, &term) ||
-                    __builtin_add_overflow(small, term, &small);
-      }
-      if (!overflow) return {small, Fault::none};
-      // 2^63 terms of 2^126 would overflow; there are fewer.
-      Wide sum = node.value;
-      overflow = false;
-      for (std::size_t k = 0; k < count; ++k) {
-        overflow |= __builtin_add_overflow(sum, Wide(node.coefficients[k]) * arg(k).value, &sum);
-      }
-      return overflow ? Outcome{0, Fault::overflow} : narrowed(sum);
-    }
+      return outcome_of(arithmetic::least_size(sizes, n));
+    case Kind::max:
+      return outcome_of(arithmetic::largest_size(sizes, n));
+    case Kind::product:
+      return outcome_of(arithmetic::product(sizes, n));
+    case Kind::sum:
+      return outcome_of(arithmetic::sum(node.value, node.coefficients.data(), sizes, n));
     case Kind::predicate:
     case Kind::not_predicate: {
       std::vector<std::int64_t> values;

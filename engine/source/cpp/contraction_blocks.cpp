@@ -110,7 +110,7 @@ ContractionBlocks symbolic_blocks(const codegen::ProductForm& plan, Keep keep, i
   const bool small = longest_tile < 256;
   ContractionBlocks b;
   b.panel = (is_floating(plan.shape.dtype) ? 192 : 128) / bytes;
-  b.chunk = small ? longest_tile : codegen::kMostDepthBlock;
+  b.chunk = small ? longest_tile : codegen::order::kMostDepthBlock;
   b.columns = (small ? 1 : keep == Keep::Heap ? kPanels : kStackPanels) * b.panel;
   b.rows = small ? std::max<std::int64_t>(longest_tile / 2, kStrip) : kStackRowBytes / bytes;
   b.left = plan.left.turned ? Lies::ByRows : Lies::ByDepths;

@@ -62,12 +62,13 @@ class ContractionSource {
     text += '\n';
     text += scalar_type();
     text += "namespace {\n\n";
-    text += constants() + registers_snippet(shape_.dtype, symbolic_ != nullptr) + memory_text();
+    text += constants() + helpers({"registers", symbolic_ != nullptr ? "" : "tail"}) + memory_text();
     text += declarations() + multiply_text() + "\n}  // namespace\n" + entry() + "\n" + close;
     // The functions that the loops above call come after them: sums in registers, then the loop programs that pack
     // factors and take results, and the functions that call these programs.
-    text += "\n" + open + "namespace {\n" + product_snippet(shape_.dtype, symbolic_ != nullptr);
-    if (blocks_.right == Lies::Turned) text += turn_snippet();
+    text += "\n" + open + "namespace {\n" +
+            helpers({"sum_block", symbolic_ != nullptr ? "sum_symbolic_rows" : "sum_rows",
+                     blocks_.right == Lies::Turned ? "turn" : ""});
     text += finish_text() + "\n}  // namespace\n" + close + "\n" + parts_;
     text += open + "namespace {\n" + calls_ + "\n}  // namespace\n" + close;
     return {std::move(text), keep_ == Keep::Frame ? bytes_ : 0, eigen_};
@@ -114,6 +115,14 @@ class ContractionSource {
                           call, arguments, name, frame, memory);
   }
 
+  /// Register blocks come in two parts of the source, so each helper is named. Those without a name are left out.
+  static std::string helpers(std::initializer_list<std::string_view> names) {
+    Snippets snippets;
+    for (const std::string_view name : names)
+      if (!name.empty()) snippets.need(name);
+    return snippets.text();
+  }
+
   void add_packing(bool left) {
     const Lies lies = left ? blocks_.left : blocks_.right;
     const bool by_rows = lies != Lies::ByDepths;
@@ -130,13 +139,13 @@ class ContractionSource {
   }
 
   std::string includes() const {
-    std::string text = "#include <cstdint>\n#include <cstring>\n";
+    std::string text = "#include <cstdint>\n#include <cstring>\n#include <type_traits>\n";
     if (is_floating(shape_.dtype))
       text +=
           "#if defined(__FMA__) || defined(__AVX512F__)\n#include <immintrin.h>\n#elif defined(__ARM_FEATURE_FMA)\n"
           "#include <arm_neon.h>\n#endif\n";
     if (keep_ == Keep::Heap) text += "#include <new>\n";
-    if (blocks_.right == Lies::Turned) text += "#include <type_traits>\n#include <utility>\n";
+    if (blocks_.right == Lies::Turned) text += "#include <utility>\n";
     return text + "\n";
   }
 

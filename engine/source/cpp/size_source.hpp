@@ -13,11 +13,8 @@
 
 namespace oriel::source::cpp {
 
-/// The functions that the statements of SizeStatements call. They compute in 128 bits where an int64 does not do, and
-/// divide as Python does.
-std::string_view size_functions();
-
-/// Writes expressions over symbols as statements, each node once. The one place that knows how a node is written.
+/// Writes expressions over symbols as statements, each node once, with the functions of sym/size_arithmetic.hpp. The
+/// one place that knows how a node is written.
 class SizeStatements {
  public:
   /// `names`: what each symbol is in the source, an expression of type std::int64_t.

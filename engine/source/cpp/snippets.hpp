@@ -7,8 +7,6 @@
 #include <string>
 #include <string_view>
 
-#include "oriel/dtype.hpp"
-
 namespace oriel::source::cpp {
 
 struct Snippet {
@@ -17,13 +15,14 @@ struct Snippet {
   std::string_view text;
 };
 
-// In this order: each snippet uses only what stands above it in its table, or in a table before.
+// The parts of the headers of these names, which the engine compiles too (snippets_of.py). In this order: each snippet
+// uses only what stands above it in its table, or in a table before.
 std::span<const Snippet> tile_snippets();
-std::span<const Snippet> element_snippets();  // the parts of ops/functions/element.hpp, and so on
+std::span<const Snippet> element_snippets();
 std::span<const Snippet> division_snippets();
 std::span<const Snippet> philox_snippets();
-std::span<const Snippet> half_snippets();
-std::span<const Snippet> packet_snippets();
+std::span<const Snippet> halves_snippets();
+std::span<const Snippet> packets_snippets();
 std::span<const Snippet> float_math_snippets();
 std::span<const Snippet> vectors_snippets();
 std::span<const Snippet> elementary_snippets();
@@ -31,19 +30,16 @@ std::span<const Snippet> angle_math_snippets();
 std::span<const Snippet> power_math_snippets();
 std::span<const Snippet> in_doubles_snippets();
 std::span<const Snippet> divided_snippets();
-std::span<const Snippet> reduce_snippets();      // the parts of ops/functions/reduce.hpp
-std::span<const Snippet> scatter_snippets();     // of ops/functions/scatter.hpp
-std::span<const Snippet> recurrence_snippets();  // of ops/functions/recurrence.hpp
-std::span<const Snippet> reduction_snippets();
-
-/// How many numbers the registers of a rendered contraction hold. Its constants stand before this.
-std::string registers_snippet(DType dtype, bool symbolic);
-/// The register blocks of a rendered contraction. Products and sums of floats are
-/// one rounding where the processor has that, as on the tile machine.
-std::string product_snippet(DType dtype, bool symbolic);
-/// Squares of registers, of at most 32 bytes each, that are turned: neighbours from one half and the other, again and
-/// again.
-std::string_view turn_snippet();
+std::span<const Snippet> reduce_snippets();
+std::span<const Snippet> scatter_snippets();
+std::span<const Snippet> recurrence_snippets();
+std::span<const Snippet> reduction_order_snippets();
+std::span<const Snippet> reductions_snippets();
+std::span<const Snippet> product_order_snippets();
+std::span<const Snippet> register_blocks_snippets();
+std::span<const Snippet> size_arithmetic_snippets();
+std::span<const Snippet> value_places_snippets();
+std::span<const Snippet> memory_check_snippets();
 
 class Snippets {
  public:

@@ -13,6 +13,7 @@
 #include "backend/eigen/tile/row_sums.hpp"
 #include "backend/eigen/tile/tiles.hpp"
 #include "backend/eigen/tile/value_slots.hpp"
+#include "ops/functions/reduction_order.hpp"
 #include "oriel/error.hpp"
 #include "source/cpp/frame.hpp"
 
@@ -27,6 +28,9 @@ using codegen::Stage;
 using codegen::ValueId;
 
 namespace {
+
+static_assert(isa::kBlock == ops::reduction::kBlock && isa::kLanes == ops::reduction::kOrder,
+              "one order of reductions");
 
 bool is_pinned(const Plan& plan, Slot slot) {
   return std::any_of(plan.pinned.begin(), plan.pinned.end(), [&](const Pinned& p) { return p.slot == slot; });

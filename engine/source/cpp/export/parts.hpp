@@ -49,7 +49,5 @@ DType written_dtype(const ExportLeaf& leaf);
 void write_array(ExportWriter& text, const ExportLeaf& leaf, const std::string& comment);
 /// What stands before kernels: contraction of products off, and GCC's warnings about its own headers.
 std::string_view export_pragmas();
-/// The function that checks what is handed over to run.
-std::string_view export_check();
 
 }  // namespace oriel::source::cpp

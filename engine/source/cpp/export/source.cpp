@@ -3,12 +3,19 @@
 #include <unordered_map>
 
 #include "source/cpp/export/parts.hpp"
+#include "source/cpp/snippets.hpp"
 #include "source/cpp/spelling.hpp"
 #include "sym/program.hpp"
 
 namespace oriel::source::cpp {
 
 namespace {
+
+std::string export_helpers(std::initializer_list<std::string_view> names) {
+  Snippets helpers;
+  for (const std::string_view name : names) helpers.need(name);
+  return helpers.text();
+}
 
 /// Writes the functions of the source. A size is a literal, or an element of z, the array of the table's sizes.
 class PlanSource {
@@ -44,7 +51,7 @@ class PlanSource {
     ExportWriter text;
     text.line("namespace {{\n");
     write_arrays(text);
-    text.add(export_check());
+    text.add(export_helpers({"memory_check"}));
     text.line("\n}}  // namespace\n");
     write_run(text, !unit_.numbers.empty());
     return text.take();
@@ -126,41 +133,9 @@ class PlanSource {
       const ExportUnit::Value& v = unit_.values[k];
       list += fmt::format("      {{{}, {}, {}, {}}},\n", k, v.first, v.last, size(v.bytes));
     }
-    text.line(
-        "  const struct {{\n    int value;\n    Int first;  // the step that writes it\n    Int last;   // that reads "
-        "it last\n    Int bytes;\n  }} values[] = {{\n{}  }};",
-        list);
-    text.line("  constexpr int kValues = {};\n  constexpr Int kApart = {};", n, kExportAlignment);
-    text.add(R"(  Int bytes[kValues];
-  Int busy[kValues];
-  int block_of[kValues];
-  int blocks = 0;
-  for (const auto& v : values) {
-    int fit = -1;
-    for (int b = 0; b < blocks; ++b) {
-      if (busy[b] >= v.first) continue;
-      const bool fits = bytes[b] >= v.bytes;
-      const bool fitted = fit >= 0 && bytes[fit] >= v.bytes;
-      if (fit < 0 || (fits && (!fitted || bytes[b] < bytes[fit])) || (!fits && !fitted && bytes[b] > bytes[fit])) fit = b;
-    }
-    if (fit < 0) {
-      fit = blocks++;
-      bytes[fit] = 0;
-    }
-    if (bytes[fit] < v.bytes) bytes[fit] = v.bytes;
-    busy[fit] = v.last;
-    block_of[v.value] = fit;
-  }
-  Int begin[kValues];
-  Int end = 0;
-  for (int b = 0; b < blocks; ++b) {
-    begin[b] = end;
-    if (__builtin_add_overflow(end, bytes[b], &end) || __builtin_add_overflow(end, kApart - 1, &end)) return -1;
-    end = end / kApart * kApart;
-  }
-  for (int v = 0; v < kValues; ++v) offsets[v] = begin[block_of[v]];
-)");
-    text.line("  return __builtin_add_overflow(end, Int{{{}}}, &end) ? -1 : end;\n}}", tiles);
+    text.line("  const PlacedValue values[] = {{\n{}  }};\n  Int end = place_values(values, {}, offsets);", list,
+              kExportAlignment);
+    text.line("  return end < 0 || __builtin_add_overflow(end, Int{{{}}}, &end) ? -1 : end;\n}}", tiles);
   }
 
   void write_tensor(ExportWriter& text, const char* space, const ExportedTensor& t) {
@@ -371,8 +346,7 @@ std::string export_source(std::span<ExportUnit* const> plans) {
   } else {
     const bool numbers = !numbers_of({plans.begin(), plans.end()}).empty();
     text.line("namespace {{\n");
-    text.add(size_functions());
-    text.add(export_check());
+    text.add("using Int = std::int64_t;\n" + export_helpers({"size_arithmetic", "place_values", "memory_check"}));
     text.line("}}  // namespace\n");
     for (std::size_t k = 0; k < sources.size(); ++k) text.add(sources[k].write_plan(k, numbers));
     text.add(PlanSource(*plans.front()).write_shapes());

@@ -1,13 +1,17 @@
 // Division by one number.
-#include "source/cpp/snippets.hpp"
+#pragma once
 
-namespace oriel::source::cpp {
+#include "source/cpp/text/packets.hpp"
+
+namespace oriel::source::cpp::text {
 namespace {
 
-constexpr Snippet kDividedSnippets[] = {
-    {"divided", "keep_nan ", R"src(
-/// x / y in float32 for many x and one y. Multiplies by the reciprocal and corrects the quotient by two remainders, after
-/// which it is correctly rounded (Markstein) if nothing here is subnormal or infinite.
+using namespace ops::ORIEL_ISA_LEVEL;
+
+// snippet divided: keep_nan
+
+/// x / y in float32 for many x and one y. Multiplies by the reciprocal and corrects the quotient by two remainders,
+/// after which it is correctly rounded (Markstein) if nothing here is subnormal or infinite.
 [[maybe_unused]] inline Packet divided(const Packet& x, float y) {
 #if defined(EIGEN_VECTORIZE) && defined(EIGEN_HAS_SINGLE_INSTRUCTION_MADD)
   using P = ei::packet_traits<float>::type;
@@ -24,11 +28,8 @@ constexpr Snippet kDividedSnippets[] = {
   return x / y;
 #endif
 }
-)src"},
-};
+
+// end of snippets
 
 }  // namespace
-
-std::span<const Snippet> divided_snippets() { return kDividedSnippets; }
-
-}  // namespace oriel::source::cpp
+}  // namespace oriel::source::cpp::text

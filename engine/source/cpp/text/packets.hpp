@@ -1,11 +1,17 @@
 // Calls of functions over Eigen's packets.
-#include "source/cpp/snippets.hpp"
+#pragma once
 
-namespace oriel::source::cpp {
+#include "ops/functions/division.hpp"
+#include "ops/functions/elementary.hpp"
+#include "source/cpp/text/tile.hpp"
+
+namespace oriel::source::cpp::text {
 namespace {
 
-constexpr Snippet kPacketSnippets[] = {
-    {"library", "lanes ", R"src(
+using ops::FloorDiv, ops::Fmod, ops::Remainder;
+
+// snippet library: lanes
+
 /// The C library's function, for targets on which Eigen has no packets.
 template <class F>
 struct Library {
@@ -14,8 +20,9 @@ struct Library {
     return F::library(x, y...);
   }
 };
-)src"},
-    {"packets", "Packet library <Eigen/Core> ", R"src(
+
+// snippet packets: Packet library <Eigen/Core>
+
 namespace ei = Eigen::internal;
 
 template <class P>
@@ -52,8 +59,9 @@ template <class F, class... X>
     return z;
   }
 }
-)src"},
-    {"in_lanes", "packets vector_loop ", R"src(
+
+// snippet in_lanes: packets vector_loop
+
 /// A division with remainder over packets: without a branch if that is exact, otherwise lane by lane.
 template <class F>
 struct InLanes {
@@ -87,20 +95,20 @@ struct InLanes {
     return x;
   }
 };
-)src"},
-    {"FloorDivs", "in_lanes FloorDiv ", R"src(
+
+// snippet FloorDivs: in_lanes FloorDiv
+
 using FloorDivs = InLanes<FloorDiv>;
-)src"},
-    {"Fmods", "in_lanes Fmod ", R"src(
+
+// snippet Fmods: in_lanes Fmod
+
 using Fmods = InLanes<Fmod>;
-)src"},
-    {"Remainders", "in_lanes Remainder ", R"src(
+
+// snippet Remainders: in_lanes Remainder
+
 using Remainders = InLanes<Remainder>;
-)src"},
-};
+
+// end of snippets
 
 }  // namespace
-
-std::span<const Snippet> packet_snippets() { return kPacketSnippets; }
-
-}  // namespace oriel::source::cpp
+}  // namespace oriel::source::cpp::text

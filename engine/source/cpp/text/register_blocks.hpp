@@ -1,13 +1,36 @@
-// Register blocks of products.
-#include <fmt/format.h>
+// Register blocks of products. The parts are text of rendered contractions, which set the type and the sizes; here they
+// are those of a small product. The tile machine's blocks (backend/eigen/isa/product_ops.cpp) add in the same order;
+// they take strides when they run, where these know them when they are compiled.
+#pragma once
 
-#include "source/cpp/snippets.hpp"
+#if defined(__FMA__) || defined(__AVX512F__)
+#include <immintrin.h>
+#elif defined(__ARM_FEATURE_FMA)
+#include <arm_neon.h>
+#endif
 
-namespace oriel::source::cpp {
+#include <cstddef>
+#include <cstdint>
+#include <cstring>
+#include <type_traits>
+#include <utility>
 
-std::string registers_snippet(DType dtype, bool symbolic) {
-  const bool floats = is_floating(dtype);
-  std::string text = R"(
+namespace oriel::source::cpp::text::product {
+namespace {
+
+using Int = std::int64_t;
+using Element = float;
+constexpr Int kRows = 7;
+constexpr Int kColumns = 45;
+constexpr bool kRightLies = true;
+constexpr Int kPitch = 64;
+constexpr Int kLeftRow = 32;
+constexpr Int kLeftStep = 1;
+constexpr Int kRightStep = 64;
+constexpr Int kTurnedRow = 40;
+
+// snippet registers:
+
 #if defined(__AVX512F__)
 constexpr int kVectorBytes = 64;
 #elif defined(__AVX2__)
@@ -16,23 +39,17 @@ constexpr int kVectorBytes = 32;
 constexpr int kVectorBytes = 16;
 #endif
 /// The rows of a block of sums, and the registers of each row, chosen to fill the registers of the target.
-)";
-  if (floats) {
-    text += R"(#if defined(__AVX512F__) || defined(__aarch64__)
-constexpr int kHeight = 8;
-constexpr int kWidth = 3;
+#if defined(__AVX512F__) || defined(__aarch64__)
+constexpr int kHeight = std::is_floating_point<Element>::value ? 8 : 4;
+constexpr int kWidth = std::is_floating_point<Element>::value ? 3 : 2;
 #elif defined(__AVX2__)
 constexpr int kHeight = 4;
-constexpr int kWidth = 3;
+constexpr int kWidth = std::is_floating_point<Element>::value ? 3 : 2;
 #else
 constexpr int kHeight = 4;
 constexpr int kWidth = 2;
 #endif
-)";
-  } else {
-    text += "constexpr int kHeight = 4;\nconstexpr int kWidth = 2;\n";
-  }
-  text += R"(typedef Element Packet __attribute__((vector_size(kVectorBytes)));
+typedef Element Packet __attribute__((vector_size(kVectorBytes)));
 constexpr int kLanes = kVectorBytes / static_cast<int>(sizeof(Element));
 constexpr Int kPanel = kWidth * kLanes;
 #if defined(__clang__)
@@ -42,44 +59,51 @@ constexpr Int kPanel = kWidth * kLanes;
 #endif
 
 [[maybe_unused]] inline Int least(Int a, Int b) { return a < b ? a : b; }
-)";
-  if (symbolic) return text;
-  return text + R"(
+
+// snippet tail:
+
 /// If the right factor is read where it lies, the last columns that fill no register are packed.
 constexpr Int kTail = kRightLies ? kColumns % kLanes : 0;
-)";
-}
 
-std::string product_snippet(DType dtype, bool symbolic) {
-  const bool floats = is_floating(dtype);
-  std::string text = R"(
+// snippet sum_block:
+
 inline Packet load(const Element* p) {
   Packet x;
   std::memcpy(&x, p, sizeof x);
   return x;
 }
 inline void store(Element* p, const Packet& x) { std::memcpy(p, &x, sizeof x); }
-inline Packet multiply_add(const Packet& a, const Packet& b, const Packet& c) {
-)";
-  if (floats) {
-    const bool wide = dtype == DType::float64;
-    text += fmt::format(R"(#if defined(__AVX512F__)
-  return _mm512_fmadd_p{0}(a, b, c);
+/// One rounding where the processor has that, as on the tile machine.
+template <class P>
+P multiply_add(const P& a, const P& b, const P& c) {
+  if constexpr (std::is_same<Element, float>::value) {
+#if defined(__AVX512F__)
+    return _mm512_fmadd_ps(a, b, c);
 #elif defined(__AVX2__) && defined(__FMA__)
-  return _mm256_fmadd_p{0}(a, b, c);
+    return _mm256_fmadd_ps(a, b, c);
 #elif defined(__FMA__)
-  return _mm_fmadd_p{0}(a, b, c);
+    return _mm_fmadd_ps(a, b, c);
 #elif defined(__aarch64__) && defined(__ARM_FEATURE_FMA)
-  return vfmaq_f{1}(c, a, b);
+    return vfmaq_f32(c, a, b);
 #else
-  return a * b + c;
+    return a * b + c;
 #endif
-)",
-                        wide ? 'd' : 's', wide ? 64 : 32);
+  } else if constexpr (std::is_same<Element, double>::value) {
+#if defined(__AVX512F__)
+    return _mm512_fmadd_pd(a, b, c);
+#elif defined(__AVX2__) && defined(__FMA__)
+    return _mm256_fmadd_pd(a, b, c);
+#elif defined(__FMA__)
+    return _mm_fmadd_pd(a, b, c);
+#elif defined(__aarch64__) && defined(__ARM_FEATURE_FMA)
+    return vfmaq_f64(c, a, b);
+#else
+    return a * b + c;
+#endif
   } else {
-    text += "  return a * b + c;\n";
+    return a * b + c;
   }
-  text += R"(}
+}
 
 /// The distance in elements from a row of b to the row that is prefetched with it.
 constexpr Int ahead(Int step) {
@@ -87,10 +111,11 @@ constexpr Int ahead(Int step) {
   return step > 0 && 8 * step < kLeast ? kLeast : 8 * step;
 }
 
-/// Sums `depth` products in registers. Starts from the numbers at `from` (from 0 if it is null), adds the numbers at `add`
-/// unless it is null, and writes to `to`. Rows of b are kStep apart.
+/// Sums `depth` products in registers. Starts from the numbers at `from` (from 0 if it is null), adds the numbers at
+/// `add` unless it is null, and writes to `to`. Rows of b are kStep apart.
 template <int Rows, int Packets, Int kStep>
-__attribute__((noinline)) void sum_block(const Element* a, const Element* b, Int depth, const Element* from, const Element* add, Element* to) {
+__attribute__((noinline)) void sum_block(const Element* a, const Element* b, Int depth, const Element* from,
+                                         const Element* add, Element* to) {
   Packet sum[Rows][Packets];
   ORIEL_UNROLLED
   for (int i = 0; i < Rows; ++i) {
@@ -119,38 +144,16 @@ __attribute__((noinline)) void sum_block(const Element* a, const Element* b, Int
     }
   }
 }
-)";
-  if (symbolic)
-    return text + R"(
-/// The last columns, which fill at most kWidth registers.
-template <int Rows, int Packets>
-void sum_rest(const Element* a, const Element* b, Int depth, const Element* from, const Element* add, Element* to, Int packets) {
-  if constexpr (Packets > 0) {
-    if (packets == Packets) return sum_block<Rows, Packets, kRightStep>(a, b, depth, from, add, to);
-    sum_rest<Rows, Packets - 1>(a, b, depth, from, add, to, packets);
-  }
-}
+
+// end of snippets
+
+namespace fixed {
+
+// snippet sum_rows:
+
 template <int Rows>
-void sum_some_rows(const Element* a, const Element* b, Int depth, const Element* from, const Element* add, Element* to,
-                   Int rows, Int columns) {
-  if constexpr (Rows > 0) {
-    if (rows < Rows) return sum_some_rows<Rows - 1>(a, b, depth, from, add, to, rows, columns);
-    const auto moved = [](const Element* p, Int j) { return p != nullptr ? p + j : nullptr; };
-    Int j = 0;
-    for (; j + kPanel <= columns; j += kPanel)
-      sum_block<Rows, kWidth, kRightStep>(a, b + j, depth, moved(from, j), moved(add, j), to + j);
-    sum_rest<Rows, kWidth>(a, b + j, depth, moved(from, j), moved(add, j), to + j, (columns - j + kLanes - 1) / kLanes);
-  }
-}
-inline void sum_rows(const Element* a, const Element* b, const Element*, Int depth, const Element* from,
-                     const Element* add, Element* to, Int rows, Int columns) {
-  sum_some_rows<kHeight>(a, b, depth, from, add, to, rows, columns);
-}
-)";
-  text += R"(
-template <int Rows>
-void sum_row_of_blocks(const Element* a, const Element* b, [[maybe_unused]] const Element* tail, Int depth, const Element* from,
-                       const Element* add, Element* to, Int columns) {
+void sum_row_of_blocks(const Element* a, const Element* b, [[maybe_unused]] const Element* tail, Int depth,
+                       const Element* from, const Element* add, Element* to, Int columns) {
   const auto moved = [](const Element* p, Int j) { return p != nullptr ? p + j : nullptr; };
   Int j = 0;
   for (; j + kPanel <= columns; j += kPanel)
@@ -173,12 +176,49 @@ inline void sum_rows(const Element* a, const Element* b, const Element* tail, In
   if constexpr (kRows % kHeight != 0)
     sum_row_of_blocks<static_cast<int>(kRows % kHeight)>(a, b, tail, depth, from, add, to, columns);
 }
-)";
-  return text;
+
+// end of snippets
+
+}  // namespace fixed
+
+namespace symbolic {
+
+// snippet sum_symbolic_rows:
+
+/// The last columns, which fill at most kWidth registers.
+template <int Rows, int Packets>
+void sum_rest(const Element* a, const Element* b, Int depth, const Element* from, const Element* add, Element* to,
+              Int packets) {
+  if constexpr (Packets > 0) {
+    if (packets == Packets) return sum_block<Rows, Packets, kRightStep>(a, b, depth, from, add, to);
+    sum_rest<Rows, Packets - 1>(a, b, depth, from, add, to, packets);
+  }
+}
+template <int Rows>
+void sum_some_rows(const Element* a, const Element* b, Int depth, const Element* from, const Element* add, Element* to,
+                   Int rows, Int columns) {
+  if constexpr (Rows > 0) {
+    if (rows < Rows) return sum_some_rows<Rows - 1>(a, b, depth, from, add, to, rows, columns);
+    const auto moved = [](const Element* p, Int j) { return p != nullptr ? p + j : nullptr; };
+    Int j = 0;
+    for (; j + kPanel <= columns; j += kPanel)
+      sum_block<Rows, kWidth, kRightStep>(a, b + j, depth, moved(from, j), moved(add, j), to + j);
+    sum_rest<Rows, kWidth>(a, b + j, depth, moved(from, j), moved(add, j), to + j, (columns - j + kLanes - 1) / kLanes);
+  }
+}
+inline void sum_rows(const Element* a, const Element* b, const Element*, Int depth, const Element* from,
+                     const Element* add, Element* to, Int rows, Int columns) {
+  sum_some_rows<kHeight>(a, b, depth, from, add, to, rows, columns);
 }
 
-std::string_view turn_snippet() {
-  return R"(
+// end of snippets
+
+}  // namespace symbolic
+
+// snippet turn:
+
+/// Squares of registers, of at most 32 bytes each, that are turned: neighbours from one half and the other, again and
+/// again.
 constexpr int kTurnedBytes = kVectorBytes < 32 ? kVectorBytes : 32;
 constexpr int kSide = kTurnedBytes / static_cast<int>(sizeof(Element));
 typedef Element Turned __attribute__((vector_size(kTurnedBytes)));
@@ -192,7 +232,8 @@ template <int Shift, std::size_t... l>
 inline Turned woven(const Turned& x, const Turned& y, std::index_sequence<l...>) {
   using Places = decltype(x < y);
   using Lane = std::remove_reference_t<decltype(Places()[0])>;
-  return __builtin_shuffle(x, y, Places{static_cast<Lane>(static_cast<int>(l) / 2 + Shift + (l % 2 != 0 ? kSide : 0))...});
+  return __builtin_shuffle(x, y,
+                           Places{static_cast<Lane>(static_cast<int>(l) / 2 + Shift + (l % 2 != 0 ? kSide : 0))...});
 }
 #endif
 /// Of kSide rows, kTurnedRow apart, their first kSide elements: as rows kRightStep apart.
@@ -214,8 +255,8 @@ __attribute__((noinline)) void turn_square(const Element* from, Element* to) {
   ORIEL_UNROLLED
   for (int i = 0; i < kSide; ++i) std::memcpy(to + i * kRightStep, &x[i], sizeof x[i]);
 }
-// Fewer than kSide rows or columns are left beside the squares. The loops state this bound, because compilers would warn
-// of overflow otherwise.
+// Fewer than kSide rows or columns are left beside the squares. The loops state this bound, because compilers would
+// warn of overflow otherwise.
 inline void turn(const Element* from, Element* to, Int columns, Int depth) {
   Int j = 0;
   for (; j + kSide <= columns; j += kSide) {
@@ -229,7 +270,8 @@ inline void turn(const Element* from, Element* to, Int columns, Int depth) {
     for (Int p = 0; p < depth; ++p) to[p * kRightStep + j + l] = from[(j + l) * kTurnedRow + p];
   }
 }
-)";
-}
 
-}  // namespace oriel::source::cpp
+// end of snippets
+
+}  // namespace
+}  // namespace oriel::source::cpp::text::product

@@ -1,18 +1,16 @@
 // The order of reductions. ops/functions/reduce.hpp says how they combine values.
-#include "source/cpp/snippets.hpp"
+#pragma once
 
-namespace oriel::source::cpp {
+#include "ops/functions/reduction_order.hpp"
+#include "source/cpp/text/tile.hpp"
+
+namespace oriel::source::cpp::text {
 namespace {
 
-constexpr Snippet kReductionSnippets[] = {
-    {"order", "", R"src(
-// The order of every reduction. Value r goes to lane r % kOrder of its block of kBlock values. At the end of a block its
-// lanes are halved down to one value. Blocks are paired like the digits of a binary counter. At the end the remaining values
-// are combined, those of fewest blocks first.
-constexpr Int kOrder = 32;
-constexpr Int kBlock = 1024;
-)src"},
-    {"RowReduction", "order at ", R"src(
+using ops::reduction::kBlock, ops::reduction::kOrder;
+
+// snippet RowReduction: order at
+
 /// The number of elements for which there is room.
 template <class X>
 struct Room : std::integral_constant<Int, kOrder> {};
@@ -62,8 +60,8 @@ class RowReduction {
     return value;
   }
 
-  // For a caller that gathers lanes itself: the lanes of the current block, then the number of values that they took. These
-  // values must end in the block.
+  // For a caller that gathers lanes itself: the lanes of the current block, then the number of values that they took.
+  // These values must end in the block.
   T* lanes() {
     if (count_ == 0) {
       for (Int l = 0; l < kOrder; ++l) lane_[l] = F::template identity<T>();
@@ -94,8 +92,9 @@ class RowReduction {
   Int blocks_ = 0;  // before it
   int depth_ = 0;
 };
-)src"},
-    {"each_ordered", "order Packet ", R"src(
+
+// snippet each_ordered: order Packet
+
 /// The packet of a reduction's lanes to which a value belongs: Group if the compiler knows it, else Rest.
 template <int k>
 struct Group {};
@@ -116,8 +115,9 @@ template <class F, class G>
   for (; k + kLanes <= n; k += kLanes) step(All(), k, Rest());
   if (k < n) step(n - k, k, Rest());
 }
-)src"},
-    {"Gathered", "RowReduction each_ordered ", R"src(
+
+// snippet Gathered: RowReduction each_ordered
+
 /// The lanes of a row reduction in registers.
 template <class F>
 struct Gathered {
@@ -139,10 +139,11 @@ struct Gathered {
     for (Int l = 0; l < used; ++l) r.put(at % kOrder + l, x[l]);
   }
 };
-)src"},
-    {"GatheredExtreme", "Gathered ", R"src(
-/// The same for the largest or smallest value. NaNs are gathered separately, so that each step depends on one instruction
-/// of the step before.
+
+// snippet GatheredExtreme: Gathered
+
+/// The same for the largest or smallest value. NaNs are gathered separately, so that each step depends on one
+/// instruction of the step before.
 template <class F>
 struct GatheredExtreme : Gathered<F> {
   Packet odd[kOrder / kLanes];
@@ -163,8 +164,9 @@ struct GatheredExtreme : Gathered<F> {
     odd[k] = x == x ? odd[k] : x;
   }
 };
-)src"},
-    {"ColumnReduction", "order at vector_loop ", R"src(
+
+// snippet ColumnReduction: order at vector_loop
+
 /// Reduces n columns side by side, one row of values after the other. For at most 2^kLevels - 1 blocks.
 template <class F, class T, int N, int kLevels>
 class ColumnReduction {
@@ -229,84 +231,8 @@ class ColumnReduction {
   Int blocks_ = 0;  // before it
   int depth_ = 0;
 };
-)src"},
-    {"ProductOrder", "", R"src(
-/// The order in which a contraction adds products. `block` is 0 if it is that of every other sum. Otherwise `block` products
-/// are added one after the other, then such blocks, and at last segments of them.
-struct ProductOrder {
-  Int block;
-  Int segment;
-};
-/// What an operand does along a loop: what each step adds to the position, and the steps at which there is an element.
-struct Walk {
-  Int extent;
-  Int step;
-  Int lo;
-  Int hi;
-};
-/// A factor's loops: first those that are summed, then the rows (or columns), then the batches.
-struct Factor {
-  const Walk* loops;
-  int summed;
-  int own;
-  int all;
-  bool load;  // is it an element in memory, and nothing else?
-};
-/// The step if loops [from, to) walk evenly.
-[[maybe_unused]] inline bool even_step(const Walk* loops, int from, int to, Int& step) {
-  step = 0;
-  Int extent = 1;
-  for (int d = to; d-- > from;) {
-    if (loops[d].extent == 1) continue;
-    if (extent == 1) {
-      step = loops[d].step;
-    } else if (loops[d].step != step * extent) {
-      return false;
-    }
-    extent *= loops[d].extent;
-  }
-  return true;
-}
-/// Rows, columns and depth of the product, and its factors, whose loads may be several (`turned`).
-[[maybe_unused]] inline ProductOrder product_order(Int batches, Int rows, Int columns, Int depth, Factor left, Factor right,
-                                                   bool left_turned, bool right_turned, bool windows, Int bytes) {
-  if (!windows && columns * bytes < 64 && rows > columns) {
-    const Int points = rows;
-    rows = columns;
-    columns = points;
-    right = left;
-    right_turned = left_turned;
-  }
-  static_cast<void>(left_turned);
-  const double products = static_cast<double>(rows) * static_cast<double>(columns) * static_cast<double>(depth);
-  if (depth < 2 || products < 4096 || (rows < 2 && columns < 2)) return {0, depth};
-  if (!windows && rows == 1) {
-    Int step = 0;
-    Int row = 0;
-    bool memory = right.load && even_step(right.loops, 0, right.summed, step) &&
-                  even_step(right.loops, right.summed, right.summed + right.own, row);
-    for (int d = 0; d < right.all; ++d) memory = memory && right.loops[d].lo <= 0 && right.loops[d].hi >= right.loops[d].extent;
-    if (memory && step == 1 && row != 1) return {0, depth};
-    if (!(memory && row == 1) && (columns < 64 || right_turned)) return {0, depth};
-  }
-  const Int blocks = (depth + 383) / 384;
-  const Int block = (depth + blocks - 1) / blocks;
-  ProductOrder order{block, depth};
-  if (windows || depth <= 8192) return order;
-  const Int tiles = batches * ((rows + 255) / 256) * ((columns + 511) / 512);
-  Int segments = 64 / tiles;
-  if (depth / 4096 < segments) segments = depth / 4096;
-  if ((Int{4} << 20) / (batches * rows * columns) < segments) segments = (Int{4} << 20) / (batches * rows * columns);
-  if (segments < 2) return order;
-  const Int least = (depth + segments - 1) / segments;
-  order.segment = (least + block - 1) / block * block;
-  return order;
-}
-)src"},
-};
+
+// end of snippets
 
 }  // namespace
-
-std::span<const Snippet> reduction_snippets() { return kReductionSnippets; }
-
-}  // namespace oriel::source::cpp
+}  // namespace oriel::source::cpp::text

@@ -68,7 +68,8 @@ Complex answer(const std::string& name, const std::vector<Complex>& in, const st
                const json& options, DType part) {
   if (name == "fftfreq") return Complex(fftfreq(options["n"].get<std::int64_t>(), options["d"], part));
   if (name == "rfftfreq") return Complex(rfftfreq(options["n"].get<std::int64_t>(), options["d"], part));
-  const ComplexOperand x = complex[0] ? ComplexOperand(in[0]) : ComplexOperand(in[0].real());
+  const Tensor re = in[0].real();  // an operand names its tensor
+  const ComplexOperand x = complex[0] ? ComplexOperand(in[0]) : ComplexOperand(re);
   const Overlap overlap = options.value("overlap", "") == "same"    ? Overlap::same
                           : options.value("overlap", "") == "valid" ? Overlap::valid
                                                                     : Overlap::full;

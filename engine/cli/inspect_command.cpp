@@ -149,10 +149,15 @@ std::string profile_text(const Json& report) {
   const auto saving = [&](const Row& row) { return row.seconds * (1 - std::min(1.0, share(row))); };
   const auto best = std::ranges::max_element(rows, {}, saving);
   if (best != rows.end() && total > 0) {
-    text +=
-        fmt::format("\nThe next gain: {:.0f} % of the time is {}, which takes {:.1f} times its limit",
-                    100 * best->seconds / total, base::escaped(best->kernel), share(*best) > 0 ? 1 / share(*best) : 0);
-    text += best->hint.empty() ? ".\n" : fmt::format(".\n{}\n", base::escaped(best->hint, true));
+    const std::string reach = best->bytes / copy > best->flops / peak
+                                  ? amount(best->bytes, "B") + " at the speed of a copy"
+                                  : amount(best->flops, "op") + " at the peak";
+    text += fmt::format("\nThe next gain: {:.0f} % of the time is {}, which takes {:.1f} times its limit ({}).\n",
+                        100 * best->seconds / total, base::escaped(best->kernel),
+                        share(*best) > 0 ? 1 / share(*best) : 0, reach);
+    if (!best->hint.empty()) text += base::escaped(best->hint, true) + "\n";
+    if (best->launches == 1)
+      text += "It ran once: a first launch also waits for new memory. Repeat the work to compare.\n";
   }
   return text;
 }

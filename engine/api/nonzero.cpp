@@ -80,10 +80,24 @@ Tensor found_in(const ReadMask& mask, std::span<const std::int64_t> extents, con
   });
 }
 
+bool is_empty(const Tensor& x) { return sym::known(x.numel() == 0).value_or(false); }
+
+Tensor flat(const Tensor& x) { return x.reshape({x.numel()}); }
+
+/// The positions where a mask of one axis on a device of its own memory is true: the mask stays there, and the host
+/// reads how many there are.
+Tensor found_there(const Call& call, const Tensor& mask) {
+  const Tensor counts = cumsum(mask, 0);
+  const auto found = counts.select(0, -1).item<std::int64_t>();
+  return searchsorted(counts, Access::tensor(graph::iota({found}, mask.device(), call.origin())) + 1);
+}
+
 /// The row-major positions where a bool tensor is true, as int64 (count). In a trace they are found at each call.
 Tensor positions_of(const Call& call, const Tensor& mask) {
   if (runtime::LateValues* late = runtime::Trace::late())
     return Access::tensor(late->positions(Access::node(mask), call.origin().site));
+  if (!backend::backend_for(mask.device()).allocator()->on_host() && !is_empty(mask))
+    return found_there(call, flat(mask));
   return Access::tensor(api::true_positions(Access::node(mask), call.origin().site));
 }
 
@@ -107,10 +121,6 @@ Tensor first_ones(const Tensor& sorted) {
   const graph::NodePtr places = graph::iota({n}, sorted.device(), {"unique", Site::unknown()});
   return (sorted != before) | (Access::tensor(places) == 0);
 }
-
-bool is_empty(const Tensor& x) { return sym::known(x.numel() == 0).value_or(false); }
-
-Tensor flat(const Tensor& x) { return x.reshape({x.numel()}); }
 
 /// The elements of `source` where the mask of the same shape is true, as one axis. `repeats`: the source is a smaller
 /// tensor, broadcast.
@@ -170,7 +180,8 @@ Tensor nonzero(const Operand& x) {
   const Call call("nonzero", x);
   const Tensor tensor = tensor_of(call, x);
   const Shape& shape = tensor.shape();
-  if (runtime::tracing()) return indices_of(call, positions_of(call, tensor.to(DType::bool_)), shape);
+  const bool on_host = backend::backend_for(tensor.device()).allocator()->on_host();
+  if (runtime::tracing() || !on_host) return indices_of(call, positions_of(call, tensor.to(DType::bool_)), shape);
   // Here the numbers are known at once, so the indices are made of them directly. In a trace they are still to be
   // found: the indices are operations on positions.
   const ReadMask mask(tensor.to(DType::bool_));

@@ -1,6 +1,7 @@
 #include "api/scatter_parts.hpp"
 
 #include <algorithm>
+#include <limits>
 
 #include "backend/backend.hpp"
 #include "graph/gather.hpp"
@@ -42,6 +43,7 @@ struct Lines {
   NodePtr positions;  // int64 (k), in [0, n) or -1
   NodePtr values;     // (.., k, ..); of ScatterLast int64 (k), the numbers themselves
   SymInt n, k;
+  NodePtr number;  // all values are this one, or null
 
   NodePtr identity(const Shape& of) const {
     return graph::constant(identity_of(op, values->dtype), of, values->device, call.origin());
@@ -84,10 +86,8 @@ struct Lines {
     return op == Op::ScatterLast ? joined(std::move(found), identity(shape)) : found;  // without a position: -1
   }
 
-  /// Each entry's last one among positions in ascending order; -1 for an entry without any.
-  NodePtr last_of(const NodePtr& sorted) const {
-    // How many positions are at most the entry, bit by bit.
-    const NodePtr entry = entries();
+  /// How many of the positions, which are in ascending order, are at most each entry, found bit by bit.
+  NodePtr at_most(const NodePtr& sorted, const NodePtr& entry) const {
     const auto number = [&](std::int64_t value) { return position_number(call, value, *entry); };
     std::int64_t step = 1;
     while (step <= k.value() / 2) step *= 2;
@@ -99,7 +99,14 @@ struct Lines {
       const NodePtr below = call.binary(Op::Le, taken(sorted, at), entry);
       count = call.where(call.binary(Op::And, fits, below), more, count);
     }
-    const NodePtr last = call.binary(Op::Sub, count, number(1));
+    return count;
+  }
+
+  /// Each entry's last one among positions in ascending order; -1 for an entry without any.
+  NodePtr last_of(const NodePtr& sorted) const {
+    const NodePtr entry = entries();
+    const auto number = [&](std::int64_t value) { return position_number(call, value, *entry); };
+    const NodePtr last = call.binary(Op::Sub, at_most(sorted, entry), number(1));
     const NodePtr found = call.binary(Op::Eq, taken(sorted, last), entry);
     // Without a position, taken() gives 0, which is an entry as well.
     const NodePtr some = call.binary(Op::And, found, call.binary(Op::Le, number(0), last));
@@ -112,9 +119,44 @@ struct Lines {
     return call.broadcast(call.reshape(std::move(x), aligned), like);
   }
 
+  /// Sums of integers: differences of the sums of all values up to an entry's last one and up to the one before. They
+  /// wrap as the sums do.
+  NodePtr by_differences(const NodePtr& sorted, const NodePtr& order) const {
+    const NodePtr entry = entries();
+    const auto position = [&](std::int64_t value) { return position_number(call, value, *entry); };
+    const NodePtr end = at_most(sorted, entry);
+    const NodePtr begin = at_most(sorted, call.binary(Op::Sub, entry, position(1)));
+    if (number != nullptr) {
+      const NodePtr count = along(call.cast(call.binary(Op::Sub, end, begin), values->dtype), shape);
+      return call.binary(Op::Mul, count, call.broadcast(number, shape));
+    }
+    const NodePtr taken_values = Access::node(read_at(call, values, axis, values->shape, 1, order));
+    const NodePtr sums = graph::scan(Op::CumSum, taken_values, axis, call.origin());
+    const auto up_to = [&](const NodePtr& place) {
+      const NodePtr some = along(call.binary(Op::Lt, position(0), place), shape);
+      const NodePtr at = call.binary(Op::Max, call.binary(Op::Sub, place, position(1)), position(0));
+      NodePtr found = Access::node(read_at(call, sums, axis, shape, 1, at));
+      const NodePtr none = graph::constant(graph::Scalar::of_int(found->dtype, 0), shape, found->device, call.origin());
+      return call.where(some, std::move(found), none);
+    };
+    return call.cast(call.binary(Op::Sub, up_to(end), up_to(begin)), values->dtype);
+  }
+
+  /// The positions in an integer that is as short as they allow: a sort takes a pass for each of its bytes.
+  NodePtr short_positions() const {
+    const std::int64_t most = n.value();
+    const DType dtype = most <= std::numeric_limits<std::int8_t>::max()    ? DType::int8
+                        : most <= std::numeric_limits<std::int16_t>::max() ? DType::int16
+                        : most <= std::numeric_limits<std::int32_t>::max() ? DType::int32
+                                                                           : DType::int64;
+    return call.cast(positions, dtype);
+  }
+
   NodePtr by_sorting() const {
-    const NodePtr order = Access::node(argsort(Operand(Access::tensor(positions), call.origin().site), 0));
+    const NodePtr order = Access::node(argsort(Operand(Access::tensor(short_positions()), call.origin().site), 0));
     const NodePtr sorted = taken(positions, order);
+    if (op == Op::ScatterSum && !is_floating(values->dtype) && values->dtype != DType::bool_)
+      return by_differences(sorted, order);
     const NodePtr last = last_of(sorted);
     const auto none = [&](const Shape& of) {
       return along(call.binary(Op::Lt, last, position_number(call, 0, *last)), of);
@@ -175,6 +217,7 @@ NodePtr scatter_by_order(const Scattered& s, Op op, NodePtr values) {
   const Shape shape = s.each ? Shape{numel(s.shape)} : op == Op::ScatterLast ? Shape{s.shape[s.axis]} : s.shape;
   const std::size_t axis = s.each || op == Op::ScatterLast ? 0 : s.axis;
   const Shape lines = s.lines();
+  const NodePtr number = values != nullptr && values->shape.empty() ? values : nullptr;
   if (op == Op::ScatterLast) {
     const std::size_t along = s.each ? s.axis : 0;
     Shape line(at->shape.size(), SymInt(1));
@@ -189,7 +232,7 @@ NodePtr scatter_by_order(const Scattered& s, Op op, NodePtr values) {
     values = call.reshape(std::move(values), all);
   }
   const SymInt n = shape[axis], k = at->shape[0];
-  const Lines parts{call, op, shape, axis, std::move(at), std::move(values), n, k};
+  const Lines parts{call, op, shape, axis, std::move(at), std::move(values), n, k, number};
   NodePtr out = parts.compares_pairs() ? parts.by_pairs() : parts.by_sorting();
   return s.each ? call.reshape(std::move(out), s.shape) : out;
 }

@@ -38,7 +38,6 @@ struct Capabilities {
   std::int64_t cache_bytes = 1 << 20;  // per thread, for a row kept between stages
   int parts = 1;                       // of a program, at most (codegen/join.hpp)
   schedule::FormLimits forms;          // which reductions run in a form of their own (schedule/forms.hpp)
-  bool sorts = false;                  // runs programs that sort
   bool scatters = false;               // runs programs that scatter
   bool host_numbers = true;            // kernels read tensors of one number in the host's memory
   const char* source = "txt";          // how files of its sources end

@@ -119,7 +119,7 @@ enum class LayoutRule : std::uint8_t {
   X(Assign,    2, Write,       None,      true,  0,  "the first source, with the second in place of the elements that the write reaches") \
   X(Gather,    2, Gather,      None,      false, 4,  "elements of the first source at the row-major positions that the second, int64, holds; 0 where one is outside. A device that cannot refuses its Gather instruction with a DeviceError") \
   X(Copy,      1, Transfer,    None,      true,  0,  "the same elements on another device, the node's") \
-  X(Sort,      1, Sort,        None,      false, 0,  "elements along the last axis in order; NaN is the largest, -0 comes before 0. A device whose Capabilities::sorts is false refuses it") \
+  X(Sort,      1, Sort,        None,      false, 0,  "elements along the last axis in order; NaN is the largest, -0 comes before 0") \
   X(ArgSort,   1, Sort,        None,      false, 0,  "int64 positions along the last axis in the order of their elements; equal ones, zeros of both signs and NaNs keep theirs") \
   X(CumSum,    1, Scan,        None,      false, 0,  "sums of the elements up to each one along an axis: floats in the source's dtype (halves in float32), integers in int64 (uint64 in uint64), wrapping. A device whose Capabilities::scans is false refuses it", .combination = Op::Add) \
   X(CumProd,   1, Scan,        None,      false, 0,  "products of the elements up to each one along an axis, in the dtypes of CumSum", .combination = Op::Mul) \

@@ -77,6 +77,8 @@ class ItemDialect : public Dialect {
   virtual std::string local_id(int axis) const = 0;
   /// A barrier for all items of a group. `global`: their writes to global memory become visible too.
   virtual std::string barrier(bool global) const = 0;
+  /// Adds 1 to an int in local memory, which items of the group may do at the same time.
+  virtual std::string increment(const std::string& pointer) const = 0;
 
   // --- vectors ------------------------------------------------------------------------------------------------------
 

@@ -141,6 +141,9 @@ void products(Rows& row) {
 void other(Rows& row) {
   const Tensor x = values({1 << 22});
   row("sort of 4M", 0, 0, [&] { return sort(x); });
+  row("argsort of 4M", 0, 0, [&] { return argsort(x); });
+  row("sort of 4096 x 1024", 0, 0, [y = values({4096, 1024})] { return sort(y); });
+  row("sort of 64M", 0, 0, [y = values({1 << 26})] { return sort(y); });
   row("masked_select of 4M", 0, 0, [&] { return masked_select(x, x > 0); });
   row("normal, 64M", 4.0 * (1 << 26), 0, [&] { return normal(Key(1), {1 << 26}); });
   const Tensor bins = randint(Key(3), {1 << 24}, 0, 1000).realize();

@@ -261,7 +261,6 @@ NodePtr NodeReader::build(Parts p, std::span<NodePtr> sources, Device device) {
   if ((p.marks & kHasStrides) != 0)
     fresh->axis_strides = std::make_shared<const graph::AxisStrides>(std::move(p.strides));
   const backend::Capabilities& can = backend::backend_for(made->device).capabilities();
-  if (graph::is_sort(made->op) && !can.sorts) refuse("sorts", made->device);
   if (graph::is_host(made->op) && !can.hosts) refuse("calls functions of the host", made->device);
   if (graph::is_scatter(made->op) && !can.scatters) refuse("scatters", made->device);
   return made;

@@ -70,7 +70,6 @@ EigenBackend::EigenBackend(const Options& options)
                                    [this](const TieredKernel& k) { return threads_for(k.seconds); });
   capabilities_.threads = threads_.count();
   capabilities_.parts = kMostParts;
-  capabilities_.sorts = true;
   capabilities_.scatters = true;
   capabilities_.source = "cpp";
   capabilities_.helpers = "hpp";

@@ -37,7 +37,6 @@ class NullAllocator final : public mem::Allocator {
 
 NullBackend::NullBackend(std::uint16_t context)
     : device_{DeviceKind::null, 0, context}, allocator_(std::make_shared<NullAllocator>(device_)) {
-  capabilities_.sorts = true;
   capabilities_.scatters = true;
   capabilities_.hosts = true;
   capabilities_.description = "computes nothing";

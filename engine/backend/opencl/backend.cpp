@@ -259,7 +259,9 @@ void OpenClBackend::run(const Kernel& kernel, std::span<void* const> arguments,
   for (const std::int64_t bytes : r.partial_bytes)
     partials.push_back(std::make_unique<mem::Buffer>(memory_, static_cast<std::size_t>(bytes)));
   const std::lock_guard lock(built->guard);
-  for (std::size_t f = 0; f < built->functions.size(); ++f) {
+  const std::size_t functions = built->functions.size();
+  for (std::size_t turn = 0; turn < functions * static_cast<std::size_t>(std::max(r.passes, 1)); ++turn) {
+    const std::size_t f = turn % functions;
     cl_kernel function = built->functions[f].get();
     cl_uint next = 0;
     const auto set = [&](std::size_t bytes, const void* value) {
@@ -280,6 +282,10 @@ void OpenClBackend::run(const Kernel& kernel, std::span<void* const> arguments,
     for (const auto& [parameter, dtype] : r.parameters) {
       const Word w = word_of(parameters[static_cast<std::size_t>(parameter)], dtype);
       set(w.size, w.bytes);
+    }
+    if (r.passes > 0) {
+      const auto pass = static_cast<cl_int>(turn / functions);
+      set(sizeof pass, &pass);
     }
     if (f == 0)
       for (const std::int64_t bytes : r.kept_bytes) set(static_cast<std::size_t>(bytes), nullptr);

@@ -158,6 +158,7 @@ class CudaDialect final : public ItemDialect {
   std::string group_id(int axis) const override { return fmt::format("blockIdx.{}", "xyz"[axis]); }
   std::string local_id(int axis) const override { return fmt::format("threadIdx.{}", "xyz"[axis]); }
   std::string barrier(bool) const override { return "__syncthreads();"; }
+  std::string increment(const std::string& pointer) const override { return "atomicAdd(" + pointer + ", 1)"; }
 
   bool has_vector_arithmetic() const override { return false; }
   std::string load_vector(int width, const std::string& pointer) const override {

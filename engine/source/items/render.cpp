@@ -8,6 +8,7 @@
 #include "source/items/columns.hpp"
 #include "source/items/product.hpp"
 #include "source/items/scan.hpp"
+#include "source/items/sort.hpp"
 #include "source/items/source.hpp"
 #include "source/items/squares.hpp"
 #include "source/items/statements.hpp"
@@ -387,6 +388,7 @@ Rendered render(const LoopProgram& program, const ItemDialect& dialect, const De
     return out;
   };
   if (auto scan = render_scan(program, dialect, table)) return std::move(*scan);
+  if (auto sort = render_sort(program, dialect, table)) return std::move(*sort);
   if (options.products) {
     if (auto product = render_product(program, dialect, table, options)) return in(Form::Blocked, std::move(*product));
     if (auto tiles = render_tiles(program, dialect, table, options)) return in(Form::Blocked, std::move(*tiles));

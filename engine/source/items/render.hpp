@@ -31,7 +31,8 @@ struct Rendered {
   const ItemDialect* dialect = nullptr;
   /// The functions of the source: one, or two if the points of a reduction are split into parts. Then the second
   /// function combines the parts. A scan in shares has three. Arguments: buffers, partial results (if there are several
-  /// functions), numbers, parameters, and for the first function the local memory of kept rows.
+  /// functions), numbers, parameters, the number of the pass if there are passes, and for the first function the local
+  /// memory of kept rows.
   std::vector<std::string> functions;
   std::vector<Grid> grids;
   std::vector<std::pair<std::string, std::string>> helpers;
@@ -44,6 +45,7 @@ struct Rendered {
   std::vector<std::int64_t> kept_bytes;
   bool fp64 = false;
   Form form = Form::Loops;
+  int passes = 0;      // the functions run in turn so many times; 0: once
   std::string method;  // how points are distributed, in one line
   int shapes = 1;      // number of ways to distribute the points; `RenderOptions::shape` selects one
 

@@ -88,6 +88,7 @@ class OpenClDialect final : public ItemDialect {
   std::string barrier(bool global) const override {
     return global ? "barrier(CLK_LOCAL_MEM_FENCE | CLK_GLOBAL_MEM_FENCE);" : "barrier(CLK_LOCAL_MEM_FENCE);";
   }
+  std::string increment(const std::string& pointer) const override { return "atomic_inc(" + pointer + ")"; }
 
   bool has_vector_arithmetic() const override { return true; }
   std::string load_vector(int width, const std::string& pointer) const override {

@@ -30,6 +30,23 @@ constexpr int kTick = 20;  // ms
 
 std::atomic<bool> all_cancelled{false};
 
+/// What a program is started with, as the system's calls take it. The texts must outlive it.
+struct Start {
+  Start(std::span<const std::string> given, std::span<const std::string> variables) {
+    for (const std::string& a : given) arguments.push_back(const_cast<char*>(a.c_str()));
+    for (const std::string& v : variables) environment.push_back(const_cast<char*>(v.c_str()));
+    for (const std::string& entry : *inherited) {
+      const auto same = [&](const std::string& v) { return entry.starts_with(v.substr(0, v.find('=') + 1)); };
+      if (std::none_of(variables.begin(), variables.end(), same))
+        environment.push_back(const_cast<char*>(entry.c_str()));
+    }
+    arguments.push_back(nullptr);
+    environment.push_back(nullptr);
+  }
+  std::shared_ptr<const Environment> inherited = copy_environment();
+  std::vector<char*> arguments, environment;
+};
+
 /// The attributes of a spawn: a process group of its own, no signal blocked or ignored, only descriptors 0, 1 and 2.
 class Spawn {
  public:
@@ -58,19 +75,9 @@ class Spawn {
   }
 
   int run(pid_t& pid, std::span<const std::string> arguments, std::span<const std::string> variables) {
-    std::vector<char*> argv;
-    std::vector<char*> environment;
-    for (const std::string& a : arguments) argv.push_back(const_cast<char*>(a.c_str()));
-    for (const std::string& v : variables) environment.push_back(const_cast<char*>(v.c_str()));
-    const std::shared_ptr<const Environment> all = copy_environment();
-    for (const std::string& entry : *all) {
-      const auto same = [&](const std::string& v) { return entry.starts_with(v.substr(0, v.find('=') + 1)); };
-      if (std::none_of(variables.begin(), variables.end(), same))
-        environment.push_back(const_cast<char*>(entry.c_str()));
-    }
-    argv.push_back(nullptr);
-    environment.push_back(nullptr);
-    return posix_spawn(&pid, argv[0], &actions_, &attributes_, argv.data(), environment.data());
+    const Start start(arguments, variables);
+    return posix_spawn(&pid, start.arguments[0], &actions_, &attributes_, start.arguments.data(),
+                       start.environment.data());
   }
 
  private:
@@ -174,6 +181,23 @@ SubprocessResult run_program(std::span<const std::string> arguments, const Subpr
   wait_for(pid, result);
   if (open) drain(pipe_ends[0], options.most_output, result.output);
   close(pipe_ends[0]);
+  return result;
+}
+
+SubprocessResult run_in_place(std::span<const std::string> arguments, std::span<const std::string> variables) {
+  SubprocessResult result;
+  const Start start(arguments, variables);
+  pid_t pid = 0;
+  const int fault =
+      posix_spawnp(&pid, start.arguments[0], nullptr, nullptr, start.arguments.data(), start.environment.data());
+  if (fault != 0) {
+    result.trouble = fmt::format("cannot start {}: {}", arguments[0], std::strerror(fault));
+    return result;
+  }
+  int status = 0;
+  while (waitpid(pid, &status, 0) < 0 && errno == EINTR) {
+  }
+  result.status = WIFEXITED(status) ? WEXITSTATUS(status) : 128 + WTERMSIG(status);
   return result;
 }
 

@@ -32,6 +32,10 @@ struct SubprocessResult {
 /// program does. Thread safety: any thread.
 SubprocessResult run_program(std::span<const std::string> arguments, const SubprocessOptions& options);
 
+/// Runs a program, which is sought in PATH, with this process's streams, signals and group, as a shell does: its status
+/// is 128 + the signal that ended it. `variables`: "NAME=value", put into its environment.
+SubprocessResult run_in_place(std::span<const std::string> arguments, std::span<const std::string> variables);
+
 /// Call this when the process ends: kills running programs soon after, and prevents new ones from starting.
 void cancel_programs() noexcept;
 

@@ -1,25 +1,20 @@
 #include "cli/inspect_command.hpp"
 
 #include <fmt/format.h>
-#include <spawn.h>
-#include <sys/wait.h>
 
 #include <algorithm>
-#include <cerrno>
 #include <cmath>
-#include <cstring>
 #include <filesystem>
 #include <fstream>
 #include <ostream>
 #include <vector>
 
 #include "base/escape.hpp"
+#include "base/subprocess.hpp"
 #include "base/temporary_file.hpp"
 #include "cli/command.hpp"
 #include "cli/json.hpp"
 #include "oriel/error.hpp"
-
-extern char** environ;  // NOLINT(readability-redundant-declaration): POSIX asks for it
 
 namespace oriel::cli {
 namespace {
@@ -50,26 +45,11 @@ ends), and the line that built the result; then where the next gain lies.
 Each launch is waited for, so that its time is its own.
 )usage";
 
-/// Runs the program with a variable set, connected to this process's streams. Returns its exit status; 128 + the signal
-/// that ended it. Throws IoError if it cannot be started.
+/// Runs the program with a variable set. Returns its exit status. Throws IoError if it cannot be started.
 int run_with(const std::string& operation, std::span<const std::string> arguments, const std::string& variable) {
-  std::vector<char*> words;
-  for (const std::string& argument : arguments) words.push_back(const_cast<char*>(argument.c_str()));
-  words.push_back(nullptr);
-  const std::string name = variable.substr(0, variable.find('=') + 1);
-  std::vector<char*> variables;
-  for (char** old = environ; *old != nullptr; ++old) {
-    if (!std::string_view(*old).starts_with(name)) variables.push_back(*old);
-  }
-  variables.push_back(const_cast<char*>(variable.c_str()));
-  variables.push_back(nullptr);
-  pid_t child = 0;
-  const int failed = posix_spawnp(&child, words[0], nullptr, nullptr, words.data(), variables.data());
-  if (failed != 0) throw IoError(operation, fmt::format("cannot run \"{}\": {}", arguments[0], std::strerror(failed)));
-  int status = 0;
-  while (waitpid(child, &status, 0) < 0 && errno == EINTR) {
-  }
-  return WIFEXITED(status) ? WEXITSTATUS(status) : 128 + WTERMSIG(status);
+  const base::SubprocessResult done = base::run_in_place(arguments, {&variable, 1});
+  if (!done.trouble.empty()) throw IoError(operation, done.trouble);
+  return done.status;
 }
 
 std::string missing(const std::string& program) {
@@ -90,28 +70,28 @@ struct Row {
 
 std::vector<Row> rows_of(const Json& report) {
   std::vector<Row> rows;
-  for (const Json& schedule : report["schedules"]) {
-    for (const Json& kernel : schedule["kernels"]) {
-      const std::string name = kernel["name"];
+  for (const Json& schedule : report.at("schedules")) {
+    for (const Json& kernel : schedule.at("kernels")) {
+      const std::string name = kernel.at("name");
       // Times belong to names; equal names are one row.
-      if (name.empty() || kernel["launches"] == 0 ||
+      if (name.empty() || kernel.at("launches") == 0 ||
           std::ranges::any_of(rows, [&](const Row& r) { return r.kernel == name; }))
         continue;
       Row row;
       row.kernel = name;
-      row.launches = kernel["launches"];
-      row.seconds = kernel["seconds"];
-      row.fastest = kernel["fastest"];
-      row.bytes = kernel["bytes"];
-      row.flops = kernel["flops"];
-      for (const Json& output : kernel["outputs"]) {
-        const std::string site = output["site"];
+      row.launches = kernel.at("launches");
+      row.seconds = kernel.at("seconds");
+      row.fastest = kernel.at("fastest");
+      row.bytes = kernel.at("bytes");
+      row.flops = kernel.at("flops");
+      for (const Json& output : kernel.at("outputs")) {
+        const std::string site = output.at("site");
         if (!site.empty() && row.sites.find(site) == std::string::npos)
           row.sites += (row.sites.empty() ? "" : ",") + site;
       }
-      for (const Json& miss : kernel["missed"]) row.hint = miss["text"];
-      if (row.hint.empty()) row.hint = kernel["warning"];
-      if (row.hint.empty()) row.hint = kernel["method"];
+      for (const Json& miss : kernel.at("missed")) row.hint = miss.at("text");
+      if (row.hint.empty()) row.hint = kernel.at("warning");
+      if (row.hint.empty()) row.hint = kernel.at("method");
       rows.push_back(std::move(row));
     }
   }
@@ -138,7 +118,7 @@ std::string profile_text(const Json& report) {
   const auto limit = [&](const Row& row) { return std::max(row.bytes / copy, row.flops / peak); };
   const auto share = [&](const Row& row) { return row.fastest > 0 ? limit(row) / row.fastest : 1; };
   std::string text = fmt::format("{:<{}} {:>10} {:>6} {:>9} {:>10} {:>10} {:>9}  {}\n", "kernel", width, "ms", "share",
-                                 "launches", "bytes", "op", "of limit", "line");
+                                 "launches", "bytes of 1", "op of 1", "of limit", "line");
   for (const Row& row : rows) {
     text += fmt::format("{:<{}} {:>10.3f} {:>4.0f} % {:>9} {:>10} {:>10} {:>7.0f} %  {}\n", base::escaped(row.kernel),
                         width, row.seconds * 1e3, total > 0 ? 100 * row.seconds / total : 0, row.launches,
@@ -162,19 +142,21 @@ std::string profile_text(const Json& report) {
   return text;
 }
 
-Json report_in(const std::string& path) {
+/// The rows of the data of a report. Throws IoError, which names the file, for other data.
+std::vector<Row> rows_in(const std::string& path) {
   std::ifstream in(path);
   if (!in) throw IoError("inspect", fmt::format("cannot read \"{}\"", path));
-  Json report = Json::parse(in, nullptr, false);
-  if (!report.is_object() || !report.contains("schedules"))
+  try {
+    const Json report = Json::parse(in);
+    return rows_of(report);
+  } catch (const Json::exception&) {
     throw IoError("inspect",
                   fmt::format("\"{}\" is no data of a report; `oriel inspect` writes it beside the page", path));
-  return report;
+  }
 }
 
 /// A line for each kernel that differs, the largest difference of all launches first.
-std::string differences(const Json& before, const Json& after) {
-  const std::vector<Row> old_rows = rows_of(before), new_rows = rows_of(after);
+std::string differences(const std::vector<Row>& old_rows, const std::vector<Row>& new_rows) {
   const auto find = [](const std::vector<Row>& rows, const std::string& kernel) {
     return std::ranges::find(rows, kernel, &Row::kernel);
   };
@@ -225,7 +207,7 @@ int run_inspect(std::span<const std::string> arguments, std::ostream& out, std::
       if (arguments.size() != first + 3)
         return usage_error("inspect", "--diff takes two files of data, such as a.json and b.json", kInspectUsage, err);
       try {
-        out << differences(report_in(arguments[first + 1]), report_in(arguments[first + 2]));
+        out << differences(rows_in(arguments[first + 1]), rows_in(arguments[first + 2]));
         return 0;
       } catch (const Error& error) {
         return failed(error, err);

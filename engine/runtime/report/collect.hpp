@@ -32,8 +32,9 @@ struct ReportData {
 };
 
 /// As JSON, which may stand inside of a script element. Sources beyond `source_bytes` are null, those of kernels that
-/// take the least time first.
-std::string report_json(const ReportData& data, std::size_t source_bytes);
+/// take the least time first, and so are accesses beyond `detail_bytes`.
+std::string report_json(const ReportData& data, std::size_t source_bytes,
+                        std::size_t detail_bytes = static_cast<std::size_t>(-1));
 /// The same with as many sources as a page of 1 MB holds.
 std::string bounded_json(const ReportData& data);
 /// The page of some JSON.

@@ -1,6 +1,7 @@
 // The data of a report as JSON, and the page around it.
 #include <algorithm>
 #include <fstream>
+#include <map>
 #include <set>
 
 #include "runtime/report/collect.hpp"
@@ -66,7 +67,25 @@ double cost_of(const ReportData& data, const ExplainedKernel& kernel) {
   return times.launches > 0 ? times.seconds : kernel.estimated_nanoseconds * 1e-9;
 }
 
-void write_kernel(JsonWriter& json, const ReportData& data, const ExplainedKernel& kernel, bool source) {
+/// The values and operands of a kernel.
+std::pair<std::string, std::string> details_of(const ExplainedKernel& kernel) {
+  JsonWriter values, operands;
+  values.begin('[');
+  for (const std::string& value : kernel.values) values.text(value);
+  operands.begin('[');
+  for (const ExplainedOperand& operand : kernel.operands) write_operand(operands, operand);
+  return {values.end(']').str(), operands.end(']').str()};
+}
+
+/// The kernels that a page gives the sources and details of.
+struct Written {
+  std::set<const ExplainedKernel*> sources, details;
+  /// By details: the number of the kernel that has them, counted through all schedules.
+  std::map<std::pair<std::string, std::string>, std::int64_t> holder;
+};
+
+void write_kernel(JsonWriter& json, const ReportData& data, const ExplainedKernel& kernel, const Written& written) {
+  const bool source = written.sources.contains(&kernel);
   json.begin('{').key("name").text(kernel.name).key("device").text(kernel.device.str());
   json.key("runs").boolean(kernel.runs).key("outputs").begin('[');
   for (const ExplainedOutput& o : kernel.outputs) {
@@ -75,10 +94,15 @@ void write_kernel(JsonWriter& json, const ReportData& data, const ExplainedKerne
   }
   json.end(']');
   write_texts(json, "rows", kernel.rows);
-  write_texts(json, "values", kernel.values);
-  json.key("operands").begin('[');
-  for (const ExplainedOperand& operand : kernel.operands) write_operand(json, operand);
-  json.end(']').key("before").text(kernel.domain_before).key("after").text(kernel.domain_after);
+  const auto found = details_of(kernel);
+  if (written.details.contains(&kernel)) {
+    json.key("values").raw(found.first).key("operands").raw(found.second);
+  } else {
+    json.key("values").null().key("operands").null();
+    if (const auto holder = written.holder.find(found); holder != written.holder.end())
+      json.key("same_as").number(holder->second);
+  }
+  json.key("before").text(kernel.domain_before).key("after").text(kernel.domain_after);
   json.key("method").text(kernel.method).key("path").text(kernel.path).key("missed").begin('[');
   for (const ExplainedMiss& miss : kernel.missed)
     json.begin('{').key("path").text(miss.path).key("text").text(miss.text).key("factor").number(miss.factor).end('}');
@@ -96,22 +120,40 @@ void write_kernel(JsonWriter& json, const ReportData& data, const ExplainedKerne
   json.end('}');
 }
 
-/// The kernels whose sources fit, the most expensive first. Kernels of one name and source give it once.
-std::set<const ExplainedKernel*> with_source(const ReportData& data, std::size_t bytes) {
+/// The kernels whose texts of these sizes fit, the most expensive first. A kernel of size 0 has none of its own.
+template <class Size>
+std::set<const ExplainedKernel*> fitting(const ReportData& data, std::size_t bytes, const Size& size_of) {
   std::vector<const ExplainedKernel*> all;
   for (const Explanation& schedule : data.schedules) {
     for (const ExplainedKernel& kernel : schedule.kernels) all.push_back(&kernel);
   }
   std::ranges::stable_sort(all, [&](const auto* a, const auto* b) { return cost_of(data, *a) > cost_of(data, *b); });
   std::set<const ExplainedKernel*> chosen;
-  std::set<std::pair<std::string_view, std::string_view>> seen;
   for (const ExplainedKernel* const kernel : all) {
-    const std::size_t size = kernel->source.size() + kernel->program.size();
-    if (size > bytes || !seen.emplace(kernel->name, kernel->source).second) continue;
+    const std::size_t size = size_of(*kernel);
+    if (size == 0 || size > bytes) continue;
     bytes -= size;
     chosen.insert(kernel);
   }
   return chosen;
+}
+
+/// Kernels of one name and source give it once.
+std::set<const ExplainedKernel*> with_source(const ReportData& data, std::size_t bytes) {
+  std::set<std::pair<std::string_view, std::string_view>> seen;
+  return fitting(data, bytes, [&](const ExplainedKernel& kernel) {
+    const bool first = seen.emplace(kernel.name, kernel.source).second;
+    return first ? kernel.source.size() + kernel.program.size() : 0;
+  });
+}
+
+/// Kernels of the same details give them once.
+std::set<const ExplainedKernel*> with_details(const ReportData& data, std::size_t bytes) {
+  std::set<std::pair<std::string, std::string>> seen;
+  return fitting(data, bytes, [&](const ExplainedKernel& kernel) {
+    const auto [found, first] = seen.insert(details_of(kernel));
+    return first ? found->first.size() + found->second.size() : 0;
+  });
 }
 
 void write_files(JsonWriter& json, const ReportData& data) {
@@ -130,8 +172,7 @@ void write_files(JsonWriter& json, const ReportData& data) {
   json.end('}');
 }
 
-void write_schedule(JsonWriter& json, const ReportData& data, const Explanation& schedule,
-                    const std::set<const ExplainedKernel*>& sources) {
+void write_schedule(JsonWriter& json, const ReportData& data, const Explanation& schedule, const Written& written) {
   json.begin('{').key("nodes").number(static_cast<std::int64_t>(schedule.nodes));
   json.key("values").number(static_cast<std::int64_t>(schedule.values)).key("rules").begin('[');
   for (const FiredRule& rule : schedule.rules) {
@@ -147,7 +188,7 @@ void write_schedule(JsonWriter& json, const ReportData& data, const Explanation&
   json.key("searches").number(static_cast<std::int64_t>(schedule.view_merges.searches));
   json.key("undecided").number(static_cast<std::int64_t>(schedule.view_merges.undecided)).end('}');
   json.key("kernels").begin('[');
-  for (const ExplainedKernel& kernel : schedule.kernels) write_kernel(json, data, kernel, sources.contains(&kernel));
+  for (const ExplainedKernel& kernel : schedule.kernels) write_kernel(json, data, kernel, written);
   json.end(']').key("memory").begin('{').key("block_bytes").begin('[');
   for (const std::int64_t bytes : schedule.memory.block_bytes) json.number(bytes);
   json.end(']').key("peak_bytes").number(schedule.memory.peak_bytes);
@@ -157,7 +198,7 @@ void write_schedule(JsonWriter& json, const ReportData& data, const Explanation&
 
 }  // namespace
 
-std::string report_json(const ReportData& data, std::size_t source_bytes) {
+std::string report_json(const ReportData& data, std::size_t source_bytes, std::size_t detail_bytes) {
   JsonWriter json;
   json.begin('{').key("version").number(std::int64_t{1}).key("kind").text("report").key("title").text(data.title);
   json.key("device").text(data.schedules.empty() ? "" : data.schedules[0].device.str());
@@ -165,17 +206,34 @@ std::string report_json(const ReportData& data, std::size_t source_bytes) {
   json.key("flops_per_second").number(data.machine.flops_per_second).end('}');
   json.key("left_out").number(static_cast<std::int64_t>(data.left_out));
   write_files(json, data);
-  const std::set<const ExplainedKernel*> sources = with_source(data, source_bytes);
+  Written written{with_source(data, source_bytes), with_details(data, detail_bytes), {}};
+  std::int64_t number = 0;
+  for (const Explanation& schedule : data.schedules) {
+    for (const ExplainedKernel& kernel : schedule.kernels) {
+      if (written.details.contains(&kernel)) written.holder.emplace(details_of(kernel), number);
+      ++number;
+    }
+  }
   json.key("schedules").begin('[');
-  for (const Explanation& schedule : data.schedules) write_schedule(json, data, schedule, sources);
+  for (const Explanation& schedule : data.schedules) write_schedule(json, data, schedule, written);
   return json.end(']').end('}').str();
 }
 
 std::string bounded_json(const ReportData& data) {
   constexpr std::size_t kMostBytes = 1'000'000;
-  const std::size_t without = report_json(data, 0).size() + std::string_view(kPage).size();
+  const std::size_t page = std::string_view(kPage).size();
+  const auto left_beside = [&](std::size_t detail_bytes) {
+    const std::size_t taken = report_json(data, 0, detail_bytes).size() + page;
+    return kMostBytes - std::min(taken, kMostBytes);
+  };
+  if (left_beside(0) == 0 && !data.files.empty()) {  // the program's text goes before what only the page has
+    ReportData smaller = data;
+    smaller.files.clear();
+    return bounded_json(smaller);
+  }
+  const std::size_t details = left_beside(0);
   // Escapes of line ends and brackets add about a quarter to a source.
-  return report_json(data, without < kMostBytes ? (kMostBytes - without) / 4 * 3 : 0);
+  return report_json(data, left_beside(details) / 4 * 3, details);
 }
 
 std::string page_of(std::string_view json) {

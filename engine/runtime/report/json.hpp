@@ -9,7 +9,8 @@
 namespace oriel::runtime {
 
 /// Appends JSON to a text. Commas are put between the values of a list or object. The text may stand inside of a script
-/// element of a page: `<`, `>` and `&` are written as \u escapes, so that no text ends the element.
+/// element of a page: `<`, `>` and `&` are written as \u escapes, so that no text ends the element. Bytes
+/// that are no UTF-8 become U+FFFD.
 class JsonWriter {
  public:
   JsonWriter& begin(char bracket);  ///< '{' or '['

@@ -7,6 +7,8 @@
 #include "oriel/error.hpp"
 #include "oriel/tensor.hpp"
 
+namespace device_test {
+
 using namespace oriel;
 
 TEST_CASE("devices read from text and print as it") {
@@ -37,3 +39,5 @@ TEST_CASE("the default device") {
   set_default_device(Device::eigen());
   CHECK(devices().size() >= 2);
 }
+
+}  // namespace device_test

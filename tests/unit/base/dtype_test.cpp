@@ -11,6 +11,8 @@
 #include "oriel/dtype.hpp"
 #include "oriel/error.hpp"
 
+namespace dtype_test {
+
 using namespace oriel;
 
 TEST_CASE("names, sizes and kinds") {
@@ -105,3 +107,5 @@ TEST_CASE("float16's largest and smallest") {
   CHECK(static_cast<float>(float16_t(0x1p-25F)) == 0.0F);  // a tie: rounds to even
   CHECK(static_cast<float>(float16_t(0x1.8p-25F)) == 0x1p-24F);
 }
+
+}  // namespace dtype_test

@@ -5,6 +5,8 @@
 
 #include <string>
 
+namespace escape_test {
+
 using oriel::base::escaped;
 
 TEST_CASE("characters that control a terminal are written out") {
@@ -34,3 +36,5 @@ TEST_CASE("bytes that are not UTF-8 are written out one by one") {
   }
   CHECK(escaped("\xc3(") == "\\xc3(");
 }
+
+}  // namespace escape_test

@@ -13,6 +13,8 @@
 #include <utility>
 #include <vector>
 
+namespace inline_vector_test {
+
 using oriel::InlineVector;
 
 namespace {
@@ -185,3 +187,5 @@ TEST_CASE("vectors of integers convert") {
   const InlineVector<std::int64_t, 8> wide = narrow;
   CHECK(same(wide, {1, -2}));
 }
+
+}  // namespace inline_vector_test

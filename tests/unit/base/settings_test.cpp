@@ -14,6 +14,8 @@
 #include "base/subprocess.hpp"
 #include "oriel/error.hpp"
 
+namespace settings_test {
+
 using namespace oriel;
 
 TEST_CASE("the bounds on laziness") {
@@ -101,3 +103,5 @@ TEST_CASE("a process with rights that its user lacks takes no setting from the e
   REQUIRE(waitpid(child, &status, 0) == child);
   CHECK(status == 0);
 }
+
+}  // namespace settings_test

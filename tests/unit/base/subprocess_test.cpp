@@ -13,6 +13,8 @@
 
 #include "../../support/temporary_folder.hpp"
 
+namespace subprocess_test {
+
 using namespace oriel;
 using base::run_program;
 
@@ -34,6 +36,20 @@ double seconds(const std::function<void()>& f) {
 }
 
 }  // namespace
+
+TEST_CASE("in place, a program has this process's streams and a status as in a shell") {
+  const auto status = [](const char* script) {
+    const std::vector<std::string> command{"sh", "-c", script}, variables{"NAME=value"};
+    const base::SubprocessResult done = base::run_in_place(command, variables);
+    CHECK(done.trouble.empty());
+    return done.status;
+  };
+  CHECK(status("test \"$NAME\" = value") == 0);
+  CHECK(status("exit 3") == 3);
+  CHECK(status("kill -9 $$") == 128 + 9);
+  const std::vector<std::string> none{"/nowhere/program"};
+  CHECK(base::run_in_place(none, {}).trouble == "cannot start /nowhere/program: No such file or directory");
+}
 
 TEST_CASE("a program's output, arguments, environment and status come back") {
   const base::SubprocessResult r = run("echo \"$2\"; echo to-stderr >&2; echo $NAME; read x || echo no input; exit 3",
@@ -104,3 +120,5 @@ TEST_CASE("a program's priority is as low as asked for, and never above its call
   other.join();
   CHECK(lowered == "19\n");
 }
+
+}  // namespace subprocess_test

@@ -14,6 +14,8 @@
 
 #include "support/temporary_folder.hpp"
 
+namespace temporary_file_test {
+
 using namespace oriel;
 
 namespace {
@@ -56,3 +58,5 @@ TEST_CASE("old temporary files that nobody holds are removed, and no file with a
   CHECK_FALSE(std::filesystem::exists(folder / "a.npy.oriel-2222222222222222"));
   base::remove_stale_files(folder / "none", "a");
 }
+
+}  // namespace temporary_file_test

@@ -7,6 +7,8 @@
 
 #include "oriel/oriel.hpp"
 
+namespace check_test {
+
 using namespace oriel;
 
 namespace {
@@ -120,3 +122,5 @@ TEST_CASE("what ran last is explained after it ran") {
   keep_explanations(false);
   CHECK(explain(z).kernels.empty());
 }
+
+}  // namespace check_test

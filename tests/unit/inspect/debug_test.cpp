@@ -9,6 +9,8 @@
 #include "oriel/error.hpp"
 #include "oriel/oriel.hpp"
 
+namespace debug_test {
+
 using namespace oriel;
 
 namespace {
@@ -145,3 +147,5 @@ TEST_CASE("starts and ends of kernels; what a sink throws undoes nothing") {
   CHECK(lines[1].ends_with(" operations"));
   CHECK(x.to_vector<float>() == std::vector<float>{2, 3, 4});
 }
+
+}  // namespace debug_test

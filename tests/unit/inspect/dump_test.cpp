@@ -13,6 +13,8 @@
 #include "programs.hpp"
 #include "runtime/executor.hpp"
 
+namespace dump_test {
+
 using namespace oriel;
 using namespace oriel::test;
 namespace fs = std::filesystem;
@@ -260,3 +262,5 @@ TEST_CASE("a directory that goes away ends the realize that met it, and only tha
   }
   CHECK(y.realized());
 }
+
+}  // namespace dump_test

@@ -8,6 +8,8 @@
 
 #include "programs.hpp"
 
+namespace environment_test {
+
 using namespace oriel;
 using namespace oriel::test;
 
@@ -178,3 +180,5 @@ TEST_CASE("environment: malformed explanations" * doctest::skip()) {
   keep_explanations(false);
   CHECK(y.to_vector<float>() == std::vector<float>{2});
 }
+
+}  // namespace environment_test

@@ -8,6 +8,8 @@
 
 #include "programs.hpp"
 
+namespace explain_test {
+
 using namespace oriel;
 using namespace oriel::test;
 
@@ -307,3 +309,5 @@ TEST_CASE("the source of a product or of several parts begins with its loops, no
   REQUIRE(parts.kernels.size() == 1);
   CHECK(loops_come_first(parts.kernels[0]));
 }
+
+}  // namespace explain_test

@@ -11,6 +11,8 @@
 #include "oriel/oriel.hpp"
 #include "support/planning.hpp"
 
+namespace paths_test {
+
 using namespace oriel;
 
 namespace {
@@ -129,3 +131,5 @@ TEST_CASE("estimates are the same in every run, and grow with the work") {
   CHECK(estimate(128) == estimate(128));
   CHECK(estimate(256) > 4 * estimate(128));
 }
+
+}  // namespace paths_test

@@ -12,6 +12,8 @@
 #include "programs.hpp"
 #include "runtime/profile.hpp"
 
+namespace profile_test {
+
 using namespace oriel;
 using namespace oriel::test;
 
@@ -118,3 +120,5 @@ TEST_CASE("a profile that nobody read is written when the process ends") {
     CHECK(told == (setting[0] == '1'));
   }
 }
+
+}  // namespace profile_test

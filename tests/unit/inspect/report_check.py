@@ -40,10 +40,14 @@ with tempfile.TemporaryDirectory() as folder:
     compared = run("inspect", "--diff", data_file, other).stdout
     assert "new     another_kernel" in compared and f"gone    {kernels[0]['name']}" in compared, compared
     assert "is no data of a report" in run("inspect", "--diff", program, other, status=1).stderr
+    for text in ['{"schedules":[{}]}', '{"schedules":[{"kernels":[{}]}]}', "[]", "{"]:
+        with open(other, "w", encoding="utf-8") as file:
+            file.write(text)
+        assert "is no data of a report" in run("inspect", "--diff", other, data_file, status=1).stderr, text
     profile = run("profile", program).stdout
     assert "The next gain: " in profile and kernels[0]["name"] in profile and "of limit" in profile, profile
     assert "wrote no report" in run("inspect", "-o", page, "true", status=1).stderr
-    assert "cannot run" in run("inspect", "-o", page, os.path.join(folder, "nothing"), status=1).stderr
+    assert "cannot start" in run("inspect", "-o", page, os.path.join(folder, "nothing"), status=1).stderr
     assert run("profile", "false", status=1).stderr
     assert "does not end in .html" in run("inspect", "-o", "x", program, status=2).stderr
     assert "a program is missing" in run("profile", status=2).stderr

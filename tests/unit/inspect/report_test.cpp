@@ -12,6 +12,8 @@
 #include "runtime/report/collect.hpp"
 #include "runtime/report/json.hpp"
 
+namespace report_test {
+
 using namespace oriel;
 using Json = nlohmann::json;
 
@@ -106,6 +108,31 @@ TEST_CASE("no text ends the script in which the data stands") {
   CHECK(data_of(runtime::views_page("2,3 | </script>"))["program"] == "2,3 | </script>");
 }
 
+TEST_CASE("accesses that would make the page larger than its limit are left out, and equal ones are given once") {
+  const Tensor x = zeros({64, 64}).realize();
+  runtime::ReportData data;
+  for (int k = 0; k < 3; ++k) data.schedules.push_back(explain({(x * 2).transpose() + 1}));
+  const Json all = Json::parse(runtime::report_json(data, 0));
+  const auto kernel = [](const Json& report, int k) { return report["schedules"][k]["kernels"][0]; };
+  CHECK(kernel(all, 0)["operands"].is_array());
+  CHECK_FALSE(kernel(all, 0).contains("same_as"));
+  CHECK(kernel(all, 2)["operands"].is_null());
+  CHECK(kernel(all, 2)["same_as"] == 0);
+  const Json none = Json::parse(runtime::report_json(data, 0, 0));
+  CHECK(kernel(none, 0)["operands"].is_null());
+  CHECK_FALSE(kernel(none, 2).contains("same_as"));
+}
+
+TEST_CASE("bytes that are no UTF-8 become U+FFFD, and others stay") {
+  const auto written = [](std::string_view text) {
+    return Json::parse(runtime::JsonWriter().text(text).str()).get<std::string>();
+  };
+  CHECK(written("caf\xe9") == "caf\xef\xbf\xbd");
+  CHECK(written("\xc3\xa9 \xe2\x82\xac \xf0\x9f\x98\x80") == "\xc3\xa9 \xe2\x82\xac \xf0\x9f\x98\x80");
+  for (const char* const wrong : {"\xc0\x80", "\xed\xa0\x80", "\xf5\x80\x80\x80", "\xe2\x82", "\x80"})
+    CHECK(written(wrong).find("\xef\xbf\xbd") == 0);
+}
+
 TEST_CASE("200 kernels take less than 1 MB: sources of cheap kernels are left out") {
   const Folder folder;
   std::vector<Tensor> results;
@@ -132,3 +159,5 @@ TEST_CASE("names that are no pages, and places that cannot be written") {
   CHECK_THROWS_AS(set_report_file("report"), ArgumentError);
   CHECK_THROWS_AS(report({x}, "/dev/null/x.html"), IoError);
 }
+
+}  // namespace report_test

@@ -6,6 +6,8 @@
 #include "oriel/oriel.hpp"
 #include "support/failing.hpp"
 
+namespace sites_test {
+
 using namespace oriel;
 
 namespace {
@@ -90,3 +92,5 @@ TEST_CASE("a fault while the work runs names the line that asked for the value")
   set_debug_sink(nullptr);
   CHECK(said == "launch: it broke" + here(built));
 }
+
+}  // namespace sites_test

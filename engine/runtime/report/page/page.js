@@ -125,13 +125,14 @@ function heatMap(stack, bytes) {
   const touched = element("output", {class: "note"});
   const run = upTo => {
     const lines = new Set(), elements = new Set();
+    let reads = 0;
     cells.forEach((cell, k) => {
       cell.node.classList.toggle("later", k >= upTo);
-      if (k < upTo && cell.at >= 0) { elements.add(cell.at); lines.add(Math.floor(cell.at * bytes / LINE)); }
+      if (k < upTo && cell.at >= 0) { ++reads; elements.add(cell.at); lines.add(Math.floor(cell.at * bytes / LINE)); }
     });
     const used = elements.size * bytes, fetched = lines.size * LINE;
-    touched.textContent = upTo + " of " + cells.length + " points: " + lines.size + " cache lines, " + used + " of " + fetched + " bytes used" +
-      (fetched ? " (" + Math.round(100 * used / fetched) + " %)" : "") + ", each element read " + (elements.size ? (upTo / elements.size).toFixed(1) : 0) + " times";
+    touched.textContent = upTo + " of " + cells.length + " points shown: " + lines.size + " cache lines, " + used + " of " + fetched + " bytes used" +
+      (fetched ? " (" + Math.round(100 * used / fetched) + " %)" : "") + ", each element read " + (elements.size ? (reads / elements.size).toFixed(1) : 0) + " times";
   };
   const slider = element("input", {type: "range", min: 0, max: cells.length, value: cells.length, "aria-label": "points of the loops that have run",
     oninput: event => run(+event.target.value)});
@@ -148,6 +149,12 @@ const BYTES = {bool: 1, int8: 1, uint8: 1, int16: 2, uint16: 2, float16: 2, bflo
 function allKernels() {
   const list = [];
   data.schedules.forEach((schedule, s) => schedule.kernels.forEach((kernel, k) => list.push({...kernel, schedule: s, id: "s" + s + "k" + k})));
+  // Equal details stand once; those that nobody has were left out.
+  for (const kernel of list) {
+    if (kernel.operands) continue;
+    const holder = list[kernel.same_as];
+    Object.assign(kernel, {operands: holder?.operands ?? [], values: holder?.values ?? [], cut: !holder});
+  }
   // Kernels of one name and source give it once.
   const sources = {};
   for (const kernel of list) if (kernel.source != null) sources[kernel.name] = kernel;
@@ -181,7 +188,7 @@ function kernelList(kernels, open) {
     open(order[k]);
   };
   body.append(...rows);
-  return [element("div", {class: "scroll"}, element("table", {class: "list"}, element("thead", {}, element("tr", {}, ["kernel", measured ? "time" : "estimated", "share", measured ? "launches" : "", "bytes", "operations", "of the limit", "path", "line"].map(t => element("th", {scope: "col"}, t)))), body)), () => select(0)];
+  return [element("div", {class: "scroll"}, element("table", {class: "list"}, element("thead", {}, element("tr", {}, ["kernel", measured ? "time" : "estimated", "share", measured ? "launches" : "", "bytes of one", "operations of one", "of the limit", "path", "line"].map(t => element("th", {scope: "col"}, t)))), body)), () => select(0)];
 }
 
 function roofline(kernels) {
@@ -241,7 +248,7 @@ function kernelPart(kernel, sourceLine) {
   return element("div", {}, element("h2", {id: "kernel", tabindex: -1}, kernel.name || "copy"), element("table", {class: "list"}, lines),
     element("h3", {}, "Why it ends"), element("div", {class: "scroll"}, element("table", {class: "list"}, outputs)),
     kernel.values.length ? element("details", {}, element("summary", {}, kernel.values.length + " values, sources first"), element("pre", {}, kernel.values.join("\n"))) : null,
-    element("h3", {}, "Accesses"), kernel.operands.map((operand, k) => operandPart(operand, k === 0)),
+    element("h3", {}, "Accesses"), kernel.cut ? element("p", {class: "note"}, "The accesses are left out: the file would exceed its limit.") : kernel.operands.map((operand, k) => operandPart(operand, k === 0)),
     kernel.program ? element("details", {}, element("summary", {}, "Loop program"), element("pre", {}, kernel.program)) : null,
     kernel.source ? element("details", {open: true}, element("summary", {}, "Generated source"), element("pre", {}, kernel.source)) :
       kernel.source === null ? element("p", {class: "note"}, "The source is left out: the file would exceed its limit. ORIEL_DUMP writes all of them.") : null);
@@ -284,7 +291,7 @@ function drawReport() {
   toLine = line;
   const rules = {};
   for (const s of data.schedules) for (const r of s.rules) (rules[r.name] = rules[r.name] || {times: 0, reasons: []}, rules[r.name].times += r.times, rules[r.name].reasons.push(...r.reasons));
-  show(element("h1", {}, data.title), element("p", {class: "note"}, data.schedules.length + (data.schedules.length === 1 ? " schedule, " : " schedules, ") + kernels.length + " kernels on " + data.device +
+  show(element("h1", {}, data.title), element("p", {class: "note"}, data.schedules.length + (data.schedules.length === 1 ? " schedule, " : " schedules, ") + kernels.length + (kernels.length === 1 ? " kernel on " : " kernels on ") + data.device +
     (data.left_out ? "; " + data.left_out + " further schedules are left out" : "") + (kernels.some(k => k.seconds) ? "" : "; nothing ran, so times are estimates")),
     element("section", {}, element("h2", {}, "Kernels"), kernels.length ? list : element("p", {}, "Nothing is to be computed.")), detail, roofline(kernels), sources,
     element("section", {}, element("h2", {}, "Memory"), data.schedules.map((s, k) => data.schedules.length > 1 ? element("details", {}, element("summary", {}, "schedule " + k), memoryPart(s)) : memoryPart(s))),

@@ -106,6 +106,7 @@ class Campaign {
   void minimise(CampaignFailure& failure) {
     const std::unique_ptr<Subject> subject = options_.make_subject();
     failure.smallest = shrink(*subject, failure.kind, failure.found, failure.smallest.failure);
+    failure.smallest.program = subject->program(failure.smallest.smallest);
   }
 
   /// The place of a chunk in a round over all kinds.

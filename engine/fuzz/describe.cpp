@@ -116,6 +116,7 @@ std::string describe(Kind kind, const Counterexample& smallest, const std::strin
   const std::string program = program_text(c);
   fmt::format_to(out, "oriel view:\n  oriel view --table \"{}\"\n\n", program);
   fmt::format_to(out, "JSON (a line of `oriel view --jsonl`, and of a corpus):\n  {}\n\n", json_text(c));
+  if (!smallest.program.empty()) fmt::format_to(out, "in the program's own words:\n{}\n\n", smallest.program);
   if (!external) fmt::format_to(out, "C++:\n{}\n", cpp_program(c, kind, broken));
   return fmt::to_string(text);
 }

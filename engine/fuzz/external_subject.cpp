@@ -88,6 +88,15 @@ class ExternalSubject final : public Subject {
     }
   }
 
+  std::string program(const Case& c) override {
+    Json question = Json::parse(json_text(c));
+    question["program"] = true;
+    const Process::Exchange said = process_.exchange(std::vector{question.dump()}, options_.seconds_without_answer);
+    const Json answer = said.answers.empty() ? Json() : Json::parse(said.answers.front(), nullptr, false);
+    const bool has_text = answer.is_object() && answer.contains("program") && answer["program"].is_string();
+    return has_text ? answer["program"].get<std::string>() : "";
+  }
+
  private:
   struct Question {
     std::size_t number;

@@ -56,6 +56,9 @@ class Subject {
   virtual void check(Kind kind, std::span<const Case> cases, std::span<std::optional<Failure>> failures,
                      KindTally& tally) = 0;
 
+  /// The case as a program in the language of what is checked; empty if that has none but ours.
+  virtual std::string program(const Case&) { return {}; }
+
   std::optional<Failure> check_one(Kind kind, const Case& c);
 };
 

@@ -9,6 +9,7 @@ struct Counterexample {
   Case smallest;
   Failure failure;  // the failure of the smallest case
   std::size_t tried = 0;
+  std::string program = {};  // the smallest case in the language of what was checked, or empty
 };
 
 /// Removes views, movements, axes and masks and reduces numbers as long as the same property stays violated. Greedy and

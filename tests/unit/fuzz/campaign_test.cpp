@@ -10,6 +10,8 @@
 #include "fuzz/replay.hpp"
 #include "oriel/error.hpp"
 
+namespace campaign_test {
+
 using namespace oriel;
 using namespace oriel::fuzz;
 
@@ -128,3 +130,5 @@ TEST_CASE("kernels are asked of plain tensors alone: a failure is not shrunk to 
   CHECK_FALSE(subject->check_one(Kind::Kernels, {{plain}, {}}));
   CHECK_FALSE(subject->check_one(Kind::Kernels, {{masked.views().begin(), masked.views().end()}, {}}));
 }
+
+}  // namespace campaign_test

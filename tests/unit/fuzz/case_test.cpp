@@ -8,6 +8,8 @@
 #include "fuzz/generate.hpp"
 #include "oriel/error.hpp"
 
+namespace case_test {
+
 using namespace oriel;
 using namespace oriel::fuzz;
 
@@ -72,3 +74,5 @@ TEST_CASE("lines that are no case are refused") {
   CHECK(error_of(R"({"base_shape":[2],"ops":[["turn",[0]]]})") ==
         "fuzz: unknown movement 'turn'; there are reshape, permute, expand, shrink, pad, flip, every");
 }
+
+}  // namespace case_test

@@ -9,6 +9,8 @@
 
 #include "faulty.hpp"
 
+namespace describe_test {
+
 using namespace oriel;
 using namespace oriel::fuzz;
 
@@ -84,3 +86,5 @@ TEST_CASE("tables have a row for each row of the last axis") {
   CHECK(table_text(positions, {2, 1, 2}) == "   0 -1\n\n   2 10\n");
   CHECK(table_text(std::vector<std::int64_t>{7}, {}) == "  7\n");
 }
+
+}  // namespace describe_test

@@ -3,6 +3,8 @@
 
 #include <doctest/doctest.h>
 
+namespace eager_test {
+
 using namespace oriel;
 using namespace oriel::fuzz;
 
@@ -74,3 +76,5 @@ TEST_CASE("one index of a huge stack") {
   const View masked[] = {View::make({k, k}, {1, k}, 0, {{0, k}, {0, 5}}), outer};
   CHECK(position(masked, {k}) == kInvalid);
 }
+
+}  // namespace eager_test

@@ -6,7 +6,10 @@
 #include <cstdlib>
 
 #include "fuzz/campaign.hpp"
+#include "fuzz/describe.hpp"
 #include "fuzz/process.hpp"
+
+namespace external_test {
 
 using namespace oriel;
 using namespace oriel::fuzz;
@@ -63,6 +66,18 @@ TEST_CASE("the wrong adapter is caught, and its fault shrunk to the least") {
   REQUIRE(result.failure);
   CHECK(result.failure->smallest.failure.property == Property::Soundness);
   CHECK(program_text(result.failure->smallest.smallest) == "1 | pad 0,1 | flip 0");
+}
+
+TEST_CASE("the smallest case is printed in the program's own words") {
+  const std::string answers =
+      "python3 -c '\nimport json,sys\nfor line in sys.stdin:\n q=json.loads(line)\n "
+      "a={\"program\":\"paste %s\" % q[\"base_shape\"]} if \"program\" in q else {\"table\":[]}\n "
+      "print(json.dumps(a),flush=True)\n'";
+  const CampaignResult result = run(answers, {Kind::Chain}, 128);
+  REQUIRE(result.failure);
+  CHECK(result.failure->smallest.program == "paste []");
+  CHECK(describe(*result.failure, {}, "oriel").find("in the program's own words:\npaste []\n") != std::string::npos);
+  CHECK(run(adapter("wrong_views.py"), {Kind::Chain}, 20'000).failure->smallest.program.empty());
 }
 
 TEST_CASE("views that are wrong, too many, not stable or not canonical are told apart") {
@@ -135,3 +150,5 @@ TEST_CASE("a program that dies half way answers what it answered, and is started
     CHECK(exchange.trouble == "ended with status 0");
   }
 }
+
+}  // namespace external_test

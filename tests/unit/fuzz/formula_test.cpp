@@ -5,6 +5,8 @@
 
 #include "oriel/error.hpp"
 
+namespace formula_test {
+
 using oriel::fuzz::Formula;
 
 namespace {
@@ -55,3 +57,5 @@ TEST_CASE("texts that are not expressions are refused") {
   }
   CHECK_THROWS_WITH(values("1 2", {}), "expression: expected an operator or the end at '2' in '1 2'");
 }
+
+}  // namespace formula_test

@@ -9,6 +9,8 @@
 #include <sstream>
 #include <vector>
 
+namespace fuzz_command_test {
+
 namespace {
 
 struct Outcome {
@@ -110,3 +112,5 @@ TEST_CASE("a report is written, or its failure told") {
   CHECK(page.str().rfind("<!doctype html>", 0) == 0);
   std::filesystem::remove(file);
 }
+
+}  // namespace fuzz_command_test

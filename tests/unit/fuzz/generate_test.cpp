@@ -9,6 +9,8 @@
 #include "fuzz/campaign.hpp"
 #include "fuzz/eager.hpp"
 
+namespace generate_test {
+
 using namespace oriel;
 using namespace oriel::fuzz;
 
@@ -93,3 +95,5 @@ TEST_CASE("uniform choices stay inside their ends and reach them") {
   CHECK(choices.between(INT64_MAX, INT64_MAX) == INT64_MAX);
   for (int k = 0; k < 100; ++k) CHECK(choices.between(INT64_MAX - 5, INT64_MAX) >= INT64_MAX - 5);
 }
+
+}  // namespace generate_test

@@ -6,6 +6,8 @@
 #include "faulty.hpp"
 #include "fuzz/drawing.hpp"
 
+namespace report_test {
+
 using namespace oriel;
 using namespace oriel::fuzz;
 
@@ -65,3 +67,5 @@ TEST_CASE("numbers for people") {
   CHECK(index_grid({{2}, {kInvalid, 3}}).find("class=\"none\"") != std::string::npos);
   CHECK(index_grid({{5000}, std::vector<std::int64_t>(5000)}) == "<p>5,000 entries: too many to draw</p>");
 }
+
+}  // namespace report_test

@@ -5,6 +5,8 @@
 
 #include "oriel/oriel.hpp"
 
+namespace assign_test {
+
 using namespace oriel;
 using Floats = std::vector<float>;
 
@@ -224,3 +226,5 @@ TEST_CASE("a loop of writes stays flat") {
   turned.select(0, 0).assign(7);
   CHECK(values(turned) == Floats{7, 7, 1, 4, 2, 5});
 }
+
+}  // namespace assign_test

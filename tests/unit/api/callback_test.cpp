@@ -17,6 +17,8 @@
 #include "oriel/ops.hpp"
 #include "oriel/tensor.hpp"
 
+namespace callback_test {
+
 using namespace oriel;
 
 namespace {
@@ -113,3 +115,5 @@ TEST_CASE("the ends of a slice are sizes, optionals or left out") {
   CHECK(!SliceEnd(none));
   CHECK(SliceEnd().value_or(7) == 7);
 }
+
+}  // namespace callback_test

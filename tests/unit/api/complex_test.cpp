@@ -14,7 +14,7 @@
 #include "oriel/saved_function.hpp"
 #include "support/temporary_folder.hpp"
 
-namespace oriel {
+namespace oriel::complex_test {
 namespace {
 
 using C = std::complex<float>;
@@ -356,4 +356,4 @@ TEST_CASE("mistakes are refused") {
         }).starts_with("each_part: the function gave bool (3)"));
 }
 
-}  // namespace oriel
+}  // namespace oriel::complex_test

@@ -7,6 +7,8 @@
 
 #include "oriel/oriel.hpp"
 
+namespace contraction_test {
+
 using namespace oriel;
 
 namespace {
@@ -210,3 +212,5 @@ TEST_CASE("pooling and filters read overlapping windows where they lie") {
           return 2 * sum_of(4, [&](std::int64_t r) { return x[plane * 480 + (row + r / 2) * 24 + column + r % 2]; });
         });
 }
+
+}  // namespace contraction_test

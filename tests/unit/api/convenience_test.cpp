@@ -8,7 +8,7 @@
 
 #include "oriel/oriel.hpp"
 
-namespace oriel {
+namespace oriel::convenience_test {
 namespace {
 
 using Floats = std::vector<float>;
@@ -271,4 +271,4 @@ TEST_CASE("operands with fewer axes count as they are") {
   CHECK((both + turned).strides() == Ints{9, 1, 3, 3});
 }
 
-}  // namespace oriel
+}  // namespace oriel::convenience_test

@@ -7,6 +7,8 @@
 
 #include "oriel/error.hpp"
 
+namespace create_test {
+
 using namespace oriel;
 using Ints64 = std::vector<std::int64_t>;
 
@@ -107,3 +109,5 @@ TEST_CASE("memory that is taken over is given back once, also where there is non
   }
   CHECK(runs == 1);
 }
+
+}  // namespace create_test

@@ -12,6 +12,8 @@
 
 #include "saved_functions.hpp"
 
+namespace damaged_file_test {
+
 using namespace oriel;
 using oriel::test::counting;
 using oriel::test::crc64;
@@ -205,3 +207,5 @@ TEST_CASE("pipes and devices are refused without waiting for them") {
   close(ends[1]);
   has(error_of([&] { load_function<Tensor(Tensor)>(folder / "none"); }), "cannot be opened: No such file");
 }
+
+}  // namespace damaged_file_test

@@ -12,6 +12,8 @@
 #include "api/dlpack_abi.hpp"
 #include "oriel/oriel.hpp"
 
+namespace dlpack_test {
+
 using namespace oriel;
 
 namespace {
@@ -197,3 +199,5 @@ TEST_CASE("there and back for every dtype") {
     CHECK(back.to(DType::float64).to_vector<double>() == x.permute({2, 0, 1}).to(DType::float64).to_vector<double>());
   }
 }
+
+}  // namespace dlpack_test

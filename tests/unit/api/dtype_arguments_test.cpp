@@ -6,6 +6,8 @@
 
 #include "oriel/oriel.hpp"
 
+namespace dtype_arguments_test {
+
 using namespace oriel;
 
 TEST_CASE("sums and products are computed in the dtype that is named") {
@@ -81,3 +83,5 @@ TEST_CASE("the limits of dtypes") {
   CHECK_THROWS_WITH_AS(finfo(DType::int8), doctest::Contains("finfo: int8 is no float"), DTypeError);
   CHECK_THROWS_WITH_AS(iinfo(DType::bool_), doctest::Contains("iinfo: bool is no integer"), DTypeError);
 }
+
+}  // namespace dtype_arguments_test

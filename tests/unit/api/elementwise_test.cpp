@@ -5,6 +5,8 @@
 
 #include "oriel/oriel.hpp"
 
+namespace elementwise_test {
+
 using namespace oriel;
 
 namespace {
@@ -242,3 +244,5 @@ TEST_CASE("tril and triu keep a triangle of every matrix, NaN elsewhere notwiths
   CHECK_THROWS_AS(tril(arange(3)), ShapeError);
   CHECK_THROWS_AS(triu(2.0F), ShapeError);
 }
+
+}  // namespace elementwise_test

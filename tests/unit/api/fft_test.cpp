@@ -14,7 +14,7 @@
 #include "oriel/oriel.hpp"
 #include "support/temporary_folder.hpp"
 
-namespace oriel {
+namespace oriel::fft_test {
 namespace {
 
 using nlohmann::json;
@@ -327,4 +327,4 @@ TEST_CASE("mistakes are refused") {
         }).ends_with("for the valid part one must be as long as the other along every axis"));
 }
 
-}  // namespace oriel
+}  // namespace oriel::fft_test

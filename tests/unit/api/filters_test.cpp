@@ -10,6 +10,8 @@
 
 #include "oriel/oriel.hpp"
 
+namespace filters_test {
+
 using namespace oriel;
 using nlohmann::json;
 
@@ -140,3 +142,5 @@ TEST_CASE("errors of filters and sorts name what would do") {
                        ShapeError);
   CHECK_THROWS_WITH_AS(col2im(iota({1, 4, 5}), {3, 3}, {2, 2}), doctest::Contains("give (N, C * 4, 4)"), ShapeError);
 }
+
+}  // namespace filters_test

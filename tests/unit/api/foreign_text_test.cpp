@@ -11,6 +11,8 @@
 #include "oriel/oriel.hpp"
 #include "schedule/rules.hpp"
 
+namespace foreign_text_test {
+
 using namespace oriel;
 
 namespace {
@@ -115,3 +117,5 @@ TEST_CASE("lines for the debug sink") {
   set_debug_sink({});
   CHECK(lines == std::vector<std::string>{"\\x1b[31mred\\xff\\x0dsecond", "third"});
 }
+
+}  // namespace foreign_text_test

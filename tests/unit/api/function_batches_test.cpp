@@ -13,6 +13,8 @@
 #include "oriel/oriel.hpp"
 #include "runtime/executor.hpp"
 
+namespace function_batches_test {
+
 using namespace oriel;
 
 namespace {
@@ -121,3 +123,5 @@ TEST_CASE("on the null device a batch of another length is not traced either") {
   }
   set_default_device(device);
 }
+
+}  // namespace function_batches_test

@@ -15,6 +15,8 @@
 #include "oriel/oriel.hpp"
 #include "runtime/executor.hpp"
 
+namespace function_compiled_test {
+
 using namespace oriel;
 
 namespace {
@@ -365,3 +367,5 @@ TEST_CASE("kernels that outlive their captured function do not read its sizes") 
   for (std::int64_t n = std::max(first, end - 60); n <= end; ++n) same = call(g, n) && same;
   CHECK(same);
 }
+
+}  // namespace function_compiled_test

@@ -8,6 +8,8 @@
 #include "oriel/oriel.hpp"
 #include "support/captured_functions.hpp"
 
+namespace function_comprehension_test {
+
 using namespace oriel;
 using test::numbers;
 using test::same;
@@ -147,3 +149,5 @@ TEST_CASE("a text that divides by a size takes one that depends on data") {
   check([](Tensor x) { return comprehension(text)(rows(x)).tensor(); });
   check([](Tensor x) { return comprehension(text)(rows(x).transpose()).tensor(); });
 }
+
+}  // namespace function_comprehension_test

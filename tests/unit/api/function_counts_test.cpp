@@ -13,6 +13,8 @@
 #include "oriel/oriel.hpp"
 #include "support/captured_functions.hpp"
 
+namespace function_counts_test {
+
 using namespace oriel;
 using namespace oriel::test;
 
@@ -339,3 +341,5 @@ TEST_CASE("what a call breaks is said with the line that needs it, and the count
                             " needs: u0 = x.size(0) = 1 (marked at " + file + std::to_string(mark) + ")");
   }
 }
+
+}  // namespace function_counts_test

@@ -7,6 +7,8 @@
 #include "oriel/oriel.hpp"
 #include "support/captured_functions.hpp"
 
+namespace function_dynamic_test {
+
 using namespace oriel;
 using test::numbers;
 using test::same;
@@ -383,3 +385,5 @@ TEST_CASE("every n-th element of a symbolic axis") {
   for (const std::int64_t n : {5, 6, 11}) same(g, twice, 1, every(numbers({n}), {2}));
   same(g, twice, 2, every(numbers({9}), {3}));
 }
+
+}  // namespace function_dynamic_test

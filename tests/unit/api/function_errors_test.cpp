@@ -6,6 +6,8 @@
 
 #include "oriel/oriel.hpp"
 
+namespace function_errors_test {
+
 using namespace oriel;
 
 namespace {
@@ -237,3 +239,5 @@ TEST_CASE("debug lines tell traces, why, and calls beyond the limit") {
   set_debug("0");
   set_debug_sink({});
 }
+
+}  // namespace function_errors_test

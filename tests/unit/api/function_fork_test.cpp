@@ -10,6 +10,8 @@
 
 #include "oriel/oriel.hpp"
 
+namespace function_fork_test {
+
 using namespace oriel;
 
 TEST_CASE("a forked child calls what its parent's threads are calling") {
@@ -35,3 +37,5 @@ TEST_CASE("a forked child calls what its parent's threads are calling") {
   }
   stop = true;
 }
+
+}  // namespace function_fork_test

@@ -4,11 +4,13 @@
 
 #include "support/captured_functions.hpp"
 
+oriel::Tensor longer_than_ten_plus_one(const oriel::Tensor& x);  // of lineless.cpp
+
+namespace function_lines_test {
+
 using namespace oriel;
 using oriel::test::numbers;
 using oriel::test::with;
-
-oriel::Tensor longer_than_ten_plus_one(const oriel::Tensor& x);  // of lineless.cpp
 
 namespace {
 
@@ -65,3 +67,5 @@ TEST_CASE("a branch in a library without debug information has no line, and not 
   CHECK(entry.decisions[0].find("x.size(0) > 10") == 0);
   CHECK(entry.decisions[0].find("decided at") == std::string::npos);
 }
+
+}  // namespace function_lines_test

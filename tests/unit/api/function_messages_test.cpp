@@ -7,6 +7,8 @@
 #include "oriel/oriel.hpp"
 #include "support/captured_functions.hpp"
 
+namespace function_messages_test {
+
 using namespace oriel;
 using namespace oriel::test;
 
@@ -102,3 +104,5 @@ TEST_CASE("a marked size that the trace fixes is an error with both lines, unles
   CHECK(g(one).size(0) == 1);  // a size of 1 is a number, and no error
   CHECK(g.counts().traces == 2);
 }
+
+}  // namespace function_messages_test

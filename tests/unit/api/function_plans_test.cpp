@@ -10,6 +10,8 @@
 #include "runtime/executor.hpp"
 #include "support/temporary_folder.hpp"
 
+namespace function_plans_test {
+
 using namespace oriel;
 
 namespace {
@@ -327,3 +329,5 @@ TEST_CASE("the plans of many sets of sizes are counted, and bounded by bytes") {
   CHECK(table.size() == 7);
   CHECK(table.bytes() <= api::PlanTable::kMostBytes);
 }
+
+}  // namespace function_plans_test

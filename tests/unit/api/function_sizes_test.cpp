@@ -9,6 +9,8 @@
 #include "oriel/oriel.hpp"
 #include "support/captured_functions.hpp"
 
+namespace function_sizes_test {
+
 using namespace oriel;
 using namespace oriel::test;
 
@@ -147,3 +149,5 @@ TEST_CASE("a quotient whose divisor may be 0 takes a guard that it is not") {
   CHECK(f.counts().traces == 1);
   CHECK_THROWS_AS(f(ones({8})), ArgumentError);
 }
+
+}  // namespace function_sizes_test

@@ -6,6 +6,8 @@
 #include "runtime/executor.hpp"
 #include "support/captured_functions.hpp"
 
+namespace function_symbols_test {
+
 using namespace oriel;
 using test::numbers;
 using test::same;
@@ -152,3 +154,5 @@ TEST_CASE("a mark that the trace breaks is an error and leaves no entry") {
                        ArgumentError);
   CHECK(f.entries().empty());
 }
+
+}  // namespace function_symbols_test

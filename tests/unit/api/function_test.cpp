@@ -10,6 +10,8 @@
 #include "runtime/executor.hpp"
 #include "schedule/rules.hpp"
 
+namespace function_test {
+
 using namespace oriel;
 
 namespace {
@@ -349,3 +351,5 @@ TEST_CASE("temporaries between kernels are kept while they are small") {
   for (int round = 0; round < 2; ++round) CHECK(values(f(large)) == sorted);
   CHECK(f.entries()[1].kept_bytes == 0);
 }
+
+}  // namespace function_test

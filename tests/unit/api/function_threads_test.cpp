@@ -8,6 +8,8 @@
 
 #include "oriel/oriel.hpp"
 
+namespace function_threads_test {
+
 using namespace oriel;
 
 TEST_CASE("eight threads trace and hit the same function") {
@@ -129,3 +131,5 @@ TEST_CASE("entries of ended contexts make room for others") {
   CHECK(f.counts().hits == 11);
   CHECK(f.entries().size() == 2);
 }
+
+}  // namespace function_threads_test

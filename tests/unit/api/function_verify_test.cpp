@@ -9,6 +9,8 @@
 #include "oriel/oriel.hpp"
 #include "support/captured_functions.hpp"
 
+namespace function_verify_test {
+
 using namespace oriel;
 using namespace oriel::test;
 
@@ -132,3 +134,5 @@ TEST_CASE("functions whose values stay are compared without a difference") {
   CHECK(f.counts().verified == 5);
   CHECK(f.counts().traces == 1);
 }
+
+}  // namespace function_verify_test

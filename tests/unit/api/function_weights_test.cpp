@@ -6,6 +6,8 @@
 #include "oriel/debug.hpp"
 #include "support/captured_functions.hpp"
 
+namespace function_weights_test {
+
 using namespace oriel;
 using oriel::test::numbers;
 
@@ -154,3 +156,5 @@ TEST_CASE("panels of a freed weight are not taken for those of another one") {
     CHECK(f.entries()[0].packed == 1);
   }
 }
+
+}  // namespace function_weights_test

@@ -4,6 +4,8 @@
 #include "oriel/oriel.hpp"
 #include "support/failing.hpp"
 
+namespace function_writes_test {
+
 using namespace oriel;
 
 namespace {
@@ -156,3 +158,5 @@ TEST_CASE("a result that names an element twice cannot be written, as without ca
     CHECK_THROWS_AS(got.assign(1), ShapeError);
   }
 }
+
+}  // namespace function_writes_test

@@ -10,6 +10,8 @@
 
 #include "oriel/oriel.hpp"
 
+namespace functions_test {
+
 using namespace oriel;
 
 namespace {
@@ -162,3 +164,5 @@ TEST_CASE("a function that is 0 at 0 passes padding, the others do not") {
   CHECK(erfc(pad(x, {{1, 1}})).to_vector<float>()[2] == 1);
   CHECK(acos(pad(x, {{1, 1}})).to_vector<float>()[0] == acos(Tensor::of<float>({0})).to_vector<float>()[0]);
 }
+
+}  // namespace functions_test

@@ -11,6 +11,8 @@
 #include "reference/interpret.hpp"
 #include "support/temporary_folder.hpp"
 
+namespace host_call_test {
+
 using namespace oriel;
 
 namespace {
@@ -170,3 +172,5 @@ TEST_CASE("the equal calls of one function share a plan; what is no call is refu
       "host_call: operand (3) of a batched function for a result (4, 1); give both an axis 0 of one extent",
       ShapeError);
 }
+
+}  // namespace host_call_test

@@ -5,7 +5,7 @@
 
 #include "oriel/oriel.hpp"
 
-namespace oriel {
+namespace oriel::iterate_test {
 
 TEST_CASE("layouts, tensors, and outputs that are there already") {
   const Layout image{{2, 3, 4, 5}, {60, 1, 15, 3}};
@@ -52,4 +52,4 @@ TEST_CASE("reductions") {
   CHECK_THROWS_AS(iterate_reduction(x, {0, -3}), ShapeError);
 }
 
-}  // namespace oriel
+}  // namespace oriel::iterate_test

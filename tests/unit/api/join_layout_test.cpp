@@ -5,6 +5,8 @@
 
 #include "oriel/oriel.hpp"
 
+namespace join_layout_test {
+
 using namespace oriel;
 
 namespace {
@@ -62,3 +64,5 @@ TEST_CASE("roll keeps a format, but not by nothing") {
   check(roll(x, 5, 2), rows, {60, 20, 4, 1});
   check(roll(rows, 1, 2), roll(rows, 1, 2), {60, 20, 4, 1});
 }
+
+}  // namespace join_layout_test

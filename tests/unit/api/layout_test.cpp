@@ -11,6 +11,8 @@
 #include "view/layouts/iterate.hpp"
 #include "view/layouts/strided_reshape.hpp"
 
+namespace layout_test {
+
 using namespace oriel;
 
 namespace {
@@ -207,3 +209,5 @@ TEST_CASE("views of a tensor that was set to a number have its strides") {
   CHECK(a.select(1, 1).strides() == Ints{2});
   CHECK(a.select(1, 1).to_vector<float>() == std::vector<float>(4, 7));
 }
+
+}  // namespace layout_test

@@ -9,6 +9,8 @@
 #include "oriel/oriel.hpp"
 #include "runtime/executor.hpp"
 
+namespace lazy_test {
+
 using namespace oriel;
 
 namespace {
@@ -119,3 +121,5 @@ TEST_CASE("recording a training loop that forgets to realise costs a few visits 
   CHECK(graph::held_bytes_visits() - before < 4 * operations);
   weights[0] = weights[1] = x;
 }
+
+}  // namespace lazy_test

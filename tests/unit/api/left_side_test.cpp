@@ -7,6 +7,8 @@
 
 #include "oriel/oriel.hpp"
 
+namespace left_side_test {
+
 using namespace oriel;
 using Floats = std::vector<float>;
 
@@ -144,3 +146,5 @@ TEST_CASE("in captured functions") {
   });
   CHECK_THROWS_AS(lost(x), ArgumentError);
 }
+
+}  // namespace left_side_test

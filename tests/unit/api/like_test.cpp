@@ -8,6 +8,8 @@
 #include "api/call.hpp"
 #include "oriel/oriel.hpp"
 
+namespace like_test {
+
 using namespace oriel;
 
 namespace {
@@ -139,3 +141,5 @@ TEST_CASE("the created tensors have storages of their own and are ordinary opera
   CHECK(b.strides() == Ints{2, 1});
   CHECK(a.to_vector<float>() == b.to_vector<float>());
 }
+
+}  // namespace like_test

@@ -10,6 +10,8 @@
 #include "oriel/oriel.hpp"
 #include "support/temporary_folder.hpp"
 
+namespace linalg_test {
+
 using namespace oriel;
 using nlohmann::json;
 
@@ -231,3 +233,5 @@ TEST_CASE("shapes that do not fit are refused when the call is built") {
   CHECK_THROWS_WITH_AS((void)pinv(ones({3})), "pinv: (3) has 1 axes; give matrices (.., m, n)", ShapeError);
   CHECK_THROWS_AS((void)matrix_power(x, 2), ShapeError);
 }
+
+}  // namespace linalg_test

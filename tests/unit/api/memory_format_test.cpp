@@ -7,6 +7,8 @@
 #include "oriel/oriel.hpp"
 #include "runtime/executor.hpp"
 
+namespace memory_format_test {
+
 using namespace oriel;
 using Floats = std::vector<float>;
 
@@ -282,3 +284,5 @@ TEST_CASE("the same work on another layout is found by another key") {
   CHECK(built(x.to(kLast).realize()) >= 1);
   CHECK(built(numbers({2, 3, 4, 5})) == 0);
 }
+
+}  // namespace memory_format_test

@@ -17,7 +17,7 @@ constexpr bool kShadows = true;  // a sanitizer maps more than any limit
 constexpr bool kShadows = false;
 #endif
 
-namespace oriel {
+namespace oriel::memory_limit_test {
 namespace {
 
 constexpr std::int64_t kElements = 200'000'000;
@@ -84,4 +84,4 @@ TEST_CASE("to_vector, generate and checked positions without memory") {
         }) == 0);
 }
 
-}  // namespace oriel
+}  // namespace oriel::memory_limit_test

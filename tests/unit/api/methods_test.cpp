@@ -11,6 +11,8 @@
 #include "ops/op.hpp"
 #include "oriel/oriel.hpp"
 
+namespace methods_test {
+
 using namespace oriel;
 using Floats = std::vector<float>;
 
@@ -213,3 +215,5 @@ TEST_CASE("elements of C++'s other integers") {
   CHECK(Tensor::from(std::vector<char>{'a'}).to(DType::int32).item<int>() == 97);
   CHECK(Tensor::of<long long>({5}).to_vector<long long>() == std::vector<long long>{5});
 }
+
+}  // namespace methods_test

@@ -8,6 +8,8 @@
 
 #include "oriel/oriel.hpp"
 
+namespace movement_test {
+
 using namespace oriel;
 
 namespace {
@@ -260,3 +262,5 @@ TEST_CASE("every n-th element is a view, and is looked through") {
   CHECK(values(every(every(iota({12}), {2}), {3})) == V{0, 6});
   CHECK(values(sum(every(pad(iota({3}), {2, 2}), {2}))) == V{2});
 }
+
+}  // namespace movement_test

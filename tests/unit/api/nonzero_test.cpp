@@ -10,6 +10,8 @@
 
 #include "oriel/oriel.hpp"
 
+namespace nonzero_test {
+
 using namespace oriel;
 
 namespace {
@@ -380,3 +382,5 @@ TEST_CASE("repeat_interleave by counts") {
   CHECK(f(x, Tensor::of<int>({2, 0, 1})).to_vector<int>() == std::vector<int>{14, 14, 18});
   CHECK(f(x, Tensor::of<int>({0, 1, 3})).to_vector<int>() == std::vector<int>{16, 18, 18, 18});
 }
+
+}  // namespace nonzero_test

@@ -7,6 +7,8 @@
 
 #include "oriel/oriel.hpp"
 
+namespace norm_test {
+
 using namespace oriel;
 
 namespace {
@@ -135,3 +137,5 @@ TEST_CASE("counts of every dtype") {
   CHECK(count_nonzero(scalar(2)).item<std::int64_t>() == 1);
   CHECK_THROWS_AS(count_nonzero(zeros({2}), 1), ShapeError);
 }
+
+}  // namespace norm_test

@@ -7,6 +7,8 @@
 
 #include "numpy_exercises.hpp"
 
+namespace numpy_exercises_later_test {
+
 using namespace oriel;
 using exercises::same;
 
@@ -296,3 +298,5 @@ TEST_CASE("100. a confidence interval of the mean by resampling") {
   CHECK(float(x.mean()) < float(ends[1]));
   CHECK(float(ends[1] - ends[0]) == doctest::Approx(0.39).epsilon(0.25));  // 2 * 1.96 / sqrt(100)
 }
+
+}  // namespace numpy_exercises_later_test

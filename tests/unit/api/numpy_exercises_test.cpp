@@ -8,6 +8,8 @@
 
 #include "numpy_exercises.hpp"
 
+namespace numpy_exercises_test {
+
 using namespace oriel;
 using exercises::same;
 
@@ -244,3 +246,5 @@ TEST_CASE("50. the element next to a number") {
   const Tensor z = arange(100);
   CHECK(Int(z.take(abs(z - 61.7F).argmin())) == 62);
 }
+
+}  // namespace numpy_exercises_test

@@ -6,6 +6,8 @@
 
 #include "oriel/oriel.hpp"
 
+namespace overflow_test {
+
 using namespace oriel;
 
 namespace {
@@ -105,3 +107,5 @@ TEST_CASE("products and sums of sizes name the operation that makes them") {
   CHECK(overflow([&] { x.realize(); }) ==
         "realize: the bytes of float32 (4611686018427387904) do not fit a signed 64-bit integer; realise a part of it");
 }
+
+}  // namespace overflow_test

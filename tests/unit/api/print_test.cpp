@@ -8,7 +8,7 @@
 
 #include "oriel/oriel.hpp"
 
-namespace oriel {
+namespace oriel::print_test {
 namespace {
 
 using nlohmann::json;
@@ -141,4 +141,4 @@ TEST_CASE("what describes a tensor is written in the words of messages") {
   CHECK(written(Profile{}) == Profile{}.str());
 }
 
-}  // namespace oriel
+}  // namespace oriel::print_test

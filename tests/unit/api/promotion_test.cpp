@@ -9,6 +9,8 @@
 
 #include "oriel/oriel.hpp"
 
+namespace promotion_test {
+
 using namespace oriel;
 
 namespace {
@@ -402,3 +404,5 @@ TEST_CASE("unsigned integers beyond the table") {
   Tensor y = ones({2}, uint64);
   CHECK_THROWS_AS(y += zeros({2}, int64), DTypeError);
 }
+
+}  // namespace promotion_test

@@ -6,6 +6,8 @@
 
 #include "oriel/oriel.hpp"
 
+namespace put_test {
+
 using namespace oriel;
 using Ints32 = std::vector<int>;
 
@@ -140,3 +142,5 @@ TEST_CASE("in captured functions, at symbolic sizes and counts that depend on da
   CHECK(values(g(Tensor::of<int>({1, 5, 3}))) == Ints32{1, -1, -1});
   CHECK(values(g(Tensor::of<int>({1, 2, 2}))) == Ints32{1, 2, 2});
 }
+
+}  // namespace put_test

@@ -9,6 +9,8 @@
 #include "oriel/function.hpp"
 #include "oriel/oriel.hpp"
 
+namespace random_keys_test {
+
 using namespace oriel;
 using Words = std::vector<std::uint64_t>;
 
@@ -156,3 +158,5 @@ TEST_CASE("what is no key, and what a key cannot give, is refused") {
                        ArgumentError);
   CHECK_THROWS_AS((void)uniform(key, {2}, ones({3})), ShapeError);
 }
+
+}  // namespace random_keys_test

@@ -7,6 +7,8 @@
 
 #include "oriel/oriel.hpp"
 
+namespace random_test {
+
 using namespace oriel;
 
 namespace {
@@ -328,3 +330,5 @@ TEST_CASE("permutations, choices and multinomial draws") {
   CHECK_THROWS_WITH_AS((void)multinomial(Key(1), 3, 1), "multinomial: weights () have no axis; give (.., n)",
                        ShapeError);
 }
+
+}  // namespace random_test

@@ -1,7 +1,7 @@
 // The elementwise functions of arithmetic.hpp and activations.hpp beside PyTorch's answers.
 #include "recorded_cases.hpp"
 
-namespace oriel::testing {
+namespace oriel::testing::recorded_elementwise_test {
 namespace {
 
 using A = RecordedArguments;
@@ -111,4 +111,4 @@ TEST_CASE("errors of elementwise functions name the function") {
                        DTypeError);
 }
 
-}  // namespace oriel::testing
+}  // namespace oriel::testing::recorded_elementwise_test

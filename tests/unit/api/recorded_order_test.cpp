@@ -1,7 +1,7 @@
 // The functions of order.hpp beside the answers of PyTorch and NumPy.
 #include "recorded_cases.hpp"
 
-namespace oriel::testing {
+namespace oriel::testing::recorded_order_test {
 namespace {
 
 using A = RecordedArguments;
@@ -100,4 +100,4 @@ TEST_CASE("errors of functions of order name the function and what would do") {
   CHECK_THROWS_WITH_AS(interp(x, iota({2}), iota({3})), doctest::Contains("interp: points (2) and (3)"), ShapeError);
 }
 
-}  // namespace oriel::testing
+}  // namespace oriel::testing::recorded_order_test

@@ -2,7 +2,7 @@
 #include "oriel/explain.hpp"
 #include "recorded_cases.hpp"
 
-namespace oriel::testing {
+namespace oriel::testing::recorded_products_test {
 namespace {
 
 using A = RecordedArguments;
@@ -118,4 +118,4 @@ TEST_CASE("errors of products name the function and what would do") {
                        ArgumentError);
 }
 
-}  // namespace oriel::testing
+}  // namespace oriel::testing::recorded_products_test

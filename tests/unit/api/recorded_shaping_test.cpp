@@ -1,7 +1,7 @@
 // The functions of shaping.hpp beside the answers of PyTorch and NumPy.
 #include "recorded_cases.hpp"
 
-namespace oriel::testing {
+namespace oriel::testing::recorded_shaping_test {
 namespace {
 
 using A = RecordedArguments;
@@ -138,4 +138,4 @@ TEST_CASE("errors of functions of shapes name the function and what would do") {
                        ArgumentError);
 }
 
-}  // namespace oriel::testing
+}  // namespace oriel::testing::recorded_shaping_test

@@ -2,7 +2,7 @@
 #include "oriel/explain.hpp"
 #include "recorded_cases.hpp"
 
-namespace oriel::testing {
+namespace oriel::testing::recorded_statistics_test {
 namespace {
 
 using A = RecordedArguments;
@@ -167,4 +167,4 @@ TEST_CASE("errors of statistics and losses name the function and what would do")
                        doctest::Contains("q (4, 6), k (4, 6), v (4)"), ShapeError);
 }
 
-}  // namespace oriel::testing
+}  // namespace oriel::testing::recorded_statistics_test

@@ -2,7 +2,7 @@
 #include "oriel/explain.hpp"
 #include "recorded_cases.hpp"
 
-namespace oriel::testing {
+namespace oriel::testing::recorded_windows_test {
 namespace {
 
 using A = RecordedArguments;
@@ -175,4 +175,4 @@ TEST_CASE("errors of functions of windows name the function and what would do") 
                        doctest::Contains("convolve: (1, 4, 6, 6) and (2, 4, 3, 3): both must be vectors"), ShapeError);
 }
 
-}  // namespace oriel::testing
+}  // namespace oriel::testing::recorded_windows_test

@@ -7,6 +7,8 @@
 
 #include "oriel/oriel.hpp"
 
+namespace reduce_test {
+
 using namespace oriel;
 
 namespace {
@@ -192,3 +194,5 @@ TEST_CASE("sums of absolute values") {
           sum(abs(rows.to(DType::float16)), 0).to_vector<float16_t>());
   }
 }
+
+}  // namespace reduce_test

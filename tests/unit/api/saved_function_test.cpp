@@ -19,6 +19,8 @@
 #include "oriel/oriel.hpp"
 #include "saved_functions.hpp"
 
+namespace saved_function_test {
+
 using namespace oriel;
 using oriel::test::counting;
 using oriel::test::error_of;
@@ -347,3 +349,5 @@ TEST_CASE("every n-th element of a view and of a value is saved") {
   CHECK(g(every(x, {3})).to_vector<float>() == want.to_vector<float>());
   CHECK(g.counts().traces == 0U);
 }
+
+}  // namespace saved_function_test

@@ -7,6 +7,8 @@
 
 #include "oriel/oriel.hpp"
 
+namespace scan_test {
+
 using namespace oriel;
 
 namespace {
@@ -286,3 +288,5 @@ TEST_CASE("scans by any associative function") {
   CHECK(values(logcumsumexp(Tensor::of<double>({0, 0}), 0))[1] == doctest::Approx(std::log(2.0)));
   CHECK(values(logcumsumexp(Tensor::of<double>({-1000, -1000, 700}), 0))[1] == doctest::Approx(-1000 + std::log(2.0)));
 }
+
+}  // namespace scan_test

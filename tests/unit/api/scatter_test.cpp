@@ -8,6 +8,8 @@
 
 #include "oriel/oriel.hpp"
 
+namespace scatter_test {
+
 using namespace oriel;
 
 namespace {
@@ -315,3 +317,5 @@ TEST_CASE("a scatter is one kernel, whatever it combines, and explain names it")
   }
   CHECK(sums.to_vector<float>() == segment_sum(x, index, 900).to_vector<float>());
 }
+
+}  // namespace scatter_test

@@ -8,6 +8,8 @@
 
 #include "oriel/oriel.hpp"
 
+namespace signals_test {
+
 using namespace oriel;
 
 TEST_CASE("two recursive filters are scans") {
@@ -86,3 +88,5 @@ TEST_CASE("Kalman filters of a batch are products and a solve") {
     CHECK(got[2 * i + 1] == doctest::Approx(speed).epsilon(1e-4));
   }
 }
+
+}  // namespace signals_test

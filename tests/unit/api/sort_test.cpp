@@ -10,6 +10,8 @@
 
 #include "oriel/oriel.hpp"
 
+namespace sort_test {
+
 using namespace oriel;
 
 namespace {
@@ -268,3 +270,5 @@ TEST_CASE("long rows and a tensor of one long row, against the positions that or
   const Tensor rows = Tensor::from(x, {20, 5000});
   CHECK(argsort(rows, 1, true).to_vector<std::int64_t>() == order(Doubles(x.begin(), x.end()), 20, 5000, 1, true));
 }
+
+}  // namespace sort_test

@@ -13,6 +13,8 @@
 
 #include "oriel/oriel.hpp"
 
+namespace special_test {
+
 using namespace oriel;
 using nlohmann::json;
 
@@ -144,3 +146,5 @@ TEST_CASE("what special functions refuse") {
   CHECK_THROWS_WITH_AS(ldexp(x, x), doctest::Contains("ldexp: exponents are float32; give integers"), DTypeError);
   CHECK_THROWS_WITH_AS(bitwise_count(x), doctest::Contains("bitwise_count: float32 has no bits to count"), DTypeError);
 }
+
+}  // namespace special_test

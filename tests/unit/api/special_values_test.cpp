@@ -12,6 +12,8 @@
 #include "reference/formats.hpp"
 #include "reference/number.hpp"
 
+namespace special_values_test {
+
 using namespace oriel;
 
 namespace {
@@ -96,3 +98,5 @@ TEST_CASE("ops of floats at special values are C's") {
     }
   }
 }
+
+}  // namespace special_values_test

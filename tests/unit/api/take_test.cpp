@@ -9,7 +9,7 @@
 #include "oriel/oriel.hpp"
 #include "reference/interpret.hpp"
 
-namespace oriel {
+namespace oriel::take_test {
 namespace {
 
 void agree(const Tensor& x) {
@@ -273,4 +273,4 @@ TEST_CASE("long rows are read whole, and rows that are not there are zeros") {
   }
 }
 
-}  // namespace oriel
+}  // namespace oriel::take_test

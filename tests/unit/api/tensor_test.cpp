@@ -9,6 +9,8 @@
 #include "oriel/error.hpp"
 #include "oriel/ops.hpp"
 
+namespace tensor_test {
+
 using namespace oriel;
 
 TEST_CASE("from vectors, spans and lists") {
@@ -144,3 +146,5 @@ TEST_CASE("several tensors are realised together") {
   CHECK(z.realize().to_vector<float>() == std::vector<float>{4, 6});
   realize(std::span<const Tensor>());
 }
+
+}  // namespace tensor_test

@@ -7,7 +7,7 @@
 
 #include "oriel/oriel.hpp"
 
-namespace oriel {
+namespace oriel::torch_programs_test {
 namespace {
 
 using nlohmann::json;
@@ -90,4 +90,4 @@ TEST_CASE("random programs have PyTorch's strides at every step, pending and rea
   CHECK(refused > 5);
 }
 
-}  // namespace oriel
+}  // namespace oriel::torch_programs_test

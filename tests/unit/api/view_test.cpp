@@ -7,6 +7,8 @@
 #include "oriel/oriel.hpp"
 #include "view/layouts/strided_reshape.hpp"
 
+namespace view_test {
+
 using namespace oriel;
 
 namespace {
@@ -151,3 +153,5 @@ TEST_CASE("on one view, the rule is PyTorch's") {
   CHECK(taken > 300);
   CHECK(refused > 300);
 }
+
+}  // namespace view_test

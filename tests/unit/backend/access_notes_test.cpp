@@ -3,6 +3,8 @@
 
 #include "programs.hpp"
 
+namespace access_notes_test {
+
 using namespace oriel;
 using namespace oriel::test;
 
@@ -91,3 +93,5 @@ TEST_CASE("nothing is said of kernels that take no time") {
   CHECK(method(gathered(10, 10, false)).empty());
   CHECK(method(sum_of({100, 3}, {{{100, 3}, {16, 1}, 0, {}}}, 1600)).empty());
 }
+
+}  // namespace access_notes_test

@@ -5,6 +5,8 @@
 #include "reference/loops.hpp"
 #include "support/isa_levels.hpp"
 
+namespace access_test {
+
 using namespace oriel;
 using namespace oriel::test;
 
@@ -252,3 +254,5 @@ TEST_CASE("sizes of 64 bits: positions far beyond 2^32 are computed, not touched
   for (std::int64_t i = 0; i < 1000; ++i) bad += got.as<std::int64_t>()[i] != 7 + i * far;
   CHECK(bad == 0);
 }
+
+}  // namespace access_test

@@ -10,6 +10,8 @@
 #include "support/function_errors.hpp"
 #include "support/isa_levels.hpp"
 
+namespace accuracy_test {
+
 using namespace oriel;
 using namespace oriel::test;
 
@@ -75,3 +77,5 @@ TEST_CASE("functions of two arguments and of float64 keep their errors, and C's 
     }
   }
 }
+
+}  // namespace accuracy_test

@@ -20,6 +20,8 @@
 #include "runtime/plan.hpp"
 #include "schedule/rules.hpp"
 
+namespace attention_test {
+
 using namespace oriel;
 
 namespace {
@@ -364,3 +366,5 @@ TEST_CASE("rows of scores or weights that something else reads too are kept whol
     check(plain, [&](const Tensor& w) { return with_half(even(w)); });
   }
 }
+
+}  // namespace attention_test

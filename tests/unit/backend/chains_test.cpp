@@ -10,6 +10,8 @@
 #include "reference/loops.hpp"
 #include "support/isa_levels.hpp"
 
+namespace chains_test {
+
 using namespace oriel;
 using namespace oriel::test;
 using backend::isa::ChainLink;
@@ -218,3 +220,5 @@ TEST_CASE("weighted sums take their products into the chain, and what is read tw
   CHECK(chains(true) ==
         std::vector<std::size_t>{4});  // the first product is read elsewhere, so the chain begins at x2 * x3
 }
+
+}  // namespace chains_test

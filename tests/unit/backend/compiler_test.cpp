@@ -15,6 +15,8 @@
 #include "programs.hpp"
 #include "support/isa_levels.hpp"
 
+namespace compiler_test {
+
 using namespace oriel;
 using namespace oriel::test;
 using backend::eigen::Compiler;
@@ -432,3 +434,5 @@ TEST_CASE("no folder for temporary files, and a cache that takes nothing") {
   CHECK(nowhere.right);
   CHECK(says(nowhere, "no room in the folder for temporary files"));
 }
+
+}  // namespace compiler_test

@@ -5,6 +5,8 @@
 
 #include "contraction_cases.hpp"
 
+namespace contraction_test {
+
 using namespace oriel;
 using namespace oriel::test;
 
@@ -353,3 +355,5 @@ TEST_CASE("a residual is added in place") {
     }
   }
 }
+
+}  // namespace contraction_test

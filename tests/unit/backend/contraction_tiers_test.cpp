@@ -7,6 +7,8 @@
 #include "source/cpp/contraction_source.hpp"
 #include "tiers.hpp"
 
+namespace contraction_tiers_test {
+
 using namespace oriel;
 using namespace oriel::test;
 using source::cpp::ContractionBlocks;
@@ -152,3 +154,5 @@ TEST_CASE("dot products are compiled as the reductions that they are") {
   REQUIRE(!source::cpp::rendered_contraction(works[0].program));
   check_same_bits(works, "", 1);
 }
+
+}  // namespace contraction_tiers_test

@@ -21,6 +21,8 @@
 #include "programs.hpp"
 #include "support/isa_levels.hpp"
 
+namespace device_test {
+
 using namespace oriel;
 using namespace oriel::test;
 
@@ -118,3 +120,5 @@ TEST_CASE("an op that a dtype lacks is refused, naming the kernel") {
   k.op(false, Op::Exp, DType::int32, k.load(false, i0, ShapeTracker(Shape{4})));
   CHECK_THROWS_WITH_AS(device.compile(k.p), "compile: kernel test on eigen: no Exp of int32", DeviceError);
 }
+
+}  // namespace device_test

@@ -7,6 +7,8 @@
 #include "reference/loops.hpp"
 #include "support/isa_levels.hpp"
 
+namespace element_test {
+
 using namespace oriel;
 using namespace oriel::test;
 
@@ -311,3 +313,5 @@ TEST_CASE("constants: fixed, given at launch, and more of them than registers ar
   }
   CHECK_THROWS_WITH_AS(run(device, k.p, {&in, &got}), "launch: kernel test takes 10 scalars; got 0", InternalError);
 }
+
+}  // namespace element_test

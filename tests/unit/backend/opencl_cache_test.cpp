@@ -8,6 +8,8 @@
 #include "oriel/oriel.hpp"
 #include "support/temporary_folder.hpp"
 
+namespace opencl_cache_test {
+
 using namespace oriel;
 using namespace oriel::test;
 namespace opencl = oriel::backend::opencl;
@@ -121,3 +123,5 @@ TEST_CASE("eight threads build and run graphs on one device") {
   set_default_device(Device::eigen());
   for (const int w : wrong) CHECK(w == 0);
 }
+
+}  // namespace opencl_cache_test

@@ -4,6 +4,8 @@
 #include "opencl_device.hpp"
 #include "oriel/oriel.hpp"
 
+namespace opencl_contraction_test {
+
 using namespace oriel;
 using namespace oriel::test;
 namespace opencl = oriel::backend::opencl;
@@ -178,3 +180,5 @@ TEST_CASE("sums and gates of products run by blocks, each over what the one befo
 TEST_CASE("as CUDA C++ the programs of this source pass a compiler's syntax check") {
   if (has_opencl()) CudaUnit::instance().check();
 }
+
+}  // namespace opencl_contraction_test

@@ -11,6 +11,8 @@
 #include "opencl_device.hpp"
 #include "oriel/oriel.hpp"
 
+namespace opencl_device_test {
+
 using namespace oriel;
 using namespace oriel::test;
 namespace opencl = oriel::backend::opencl;
@@ -310,3 +312,5 @@ TEST_CASE("divisions and sines beside lanes of 0/0 and infinities, as the driver
     }
   }
 }
+
+}  // namespace opencl_device_test

@@ -8,6 +8,8 @@
 #include "opencl_device.hpp"
 #include "oriel/oriel.hpp"
 
+namespace opencl_faults_test {
+
 using namespace oriel;
 using namespace oriel::test;
 namespace opencl = oriel::backend::opencl;
@@ -263,3 +265,5 @@ TEST_CASE("tensors: a fault at each call loses none") {
   }
   set_default_device(Device::eigen());
 }
+
+}  // namespace opencl_faults_test

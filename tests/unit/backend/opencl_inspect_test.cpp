@@ -9,6 +9,8 @@
 #include "runtime/executor.hpp"
 #include "support/temporary_folder.hpp"
 
+namespace opencl_inspect_test {
+
 using namespace oriel;
 using namespace oriel::test;
 namespace opencl = oriel::backend::opencl;
@@ -126,3 +128,5 @@ TEST_CASE("further build options reach the compiler, and the source tells them")
   const std::vector<std::shared_ptr<const backend::Kernel>> kernels{wrong.compile(p)};
   CHECK_THROWS_AS(wrong.prepare(kernels), DeviceError);
 }
+
+}  // namespace opencl_inspect_test

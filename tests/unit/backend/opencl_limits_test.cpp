@@ -6,6 +6,8 @@
 #include "opencl_device.hpp"
 #include "oriel/oriel.hpp"
 
+namespace opencl_limits_test {
+
 using namespace oriel;
 using namespace oriel::test;
 namespace opencl = oriel::backend::opencl;
@@ -126,3 +128,5 @@ TEST_CASE("float64 is kept and copied by a device without it, and computed elsew
   CHECK((Tensor::of<std::int64_t>({std::int64_t{1} << 40, -7}).to(Device::opencl(0)) * 3).to_vector<std::int64_t>() ==
         std::vector<std::int64_t>{std::int64_t{3} << 40, -21});
 }
+
+}  // namespace opencl_limits_test

@@ -4,6 +4,8 @@
 #include "opencl_device.hpp"
 #include "support/arguments.hpp"
 
+namespace opencl_programs_test {
+
 using namespace oriel;
 using namespace oriel::test;
 namespace opencl = oriel::backend::opencl;
@@ -449,3 +451,5 @@ TEST_CASE("elements at positions that are values, and zeros for those outside") 
 TEST_CASE("as CUDA C++ the programs of this source pass a compiler's syntax check") {
   if (has_opencl()) CudaUnit::instance().check();
 }
+
+}  // namespace opencl_programs_test

@@ -9,6 +9,8 @@
 #include "graph/build.hpp"
 #include "opencl_device.hpp"
 
+namespace opencl_scan_test {
+
 using namespace oriel;
 using namespace oriel::test;
 
@@ -153,3 +155,5 @@ TEST_CASE("a sum has the same bits each time, and sizes share a source") {
 TEST_CASE("as CUDA C++ the programs of this source pass a compiler's syntax check") {
   if (has_opencl()) CudaUnit::instance().check();
 }
+
+}  // namespace opencl_scan_test

@@ -7,6 +7,8 @@
 #include "oriel/error.hpp"
 #include "support/temporary_folder.hpp"
 
+namespace opencl_tune_test {
+
 using namespace oriel;
 using namespace oriel::test;
 namespace opencl = oriel::backend::opencl;
@@ -128,3 +130,5 @@ TEST_CASE("ORIEL_TUNE is 0 or 1") {
   if (!has_opencl()) return;
   CHECK_THROWS_AS(opencl::OpenClBackend(0), ArgumentError);
 }
+
+}  // namespace opencl_tune_test

@@ -1,6 +1,8 @@
 // Special forms of kernels on an OpenCL device, compared with the interpreter: strips of columns, transposed squares.
 #include "opencl_device.hpp"
 
+namespace opencl_walks_test {
+
 using namespace oriel;
 using namespace oriel::test;
 namespace opencl = oriel::backend::opencl;
@@ -165,3 +167,5 @@ TEST_CASE("turned copies: squares, tails, masks, other operands beside them, eac
 TEST_CASE("as CUDA C++ the programs of this source pass a compiler's syntax check") {
   if (has_opencl()) CudaUnit::instance().check();
 }
+
+}  // namespace opencl_walks_test

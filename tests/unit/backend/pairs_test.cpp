@@ -9,6 +9,8 @@
 #include "reference/loops.hpp"
 #include "support/isa_levels.hpp"
 
+namespace pairs_test {
+
 using namespace oriel;
 using namespace oriel::test;
 
@@ -190,3 +192,5 @@ TEST_CASE("exp of a negative magnitude is one pass") {
   k.store(false, k.op(false, Op::Exp, DType::float32, k.op(false, Op::Neg, DType::float32, magnitude)), out, flat);
   CHECK(backend::eigen::make_tile_plan(k.p, backend::isa::table(), 0)->stages[0].outer.size() == 3);
 }
+
+}  // namespace pairs_test

@@ -10,6 +10,8 @@
 #include "reference/loops.hpp"
 #include "support/isa_levels.hpp"
 
+namespace reduce_test {
+
 using namespace oriel;
 using namespace oriel::test;
 
@@ -224,3 +226,5 @@ TEST_CASE("columns of so many rows that they are reduced in wide blocks, and mor
     }
   }
 }
+
+}  // namespace reduce_test

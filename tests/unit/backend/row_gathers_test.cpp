@@ -9,6 +9,8 @@
 #include "reference/loops.hpp"
 #include "support/isa_levels.hpp"
 
+namespace row_gathers_test {
+
 using namespace oriel;
 using namespace oriel::test;
 using backend::eigen::StepKind;
@@ -111,3 +113,5 @@ TEST_CASE("positions that something else needs too are computed for all points")
   CHECK(got.same_bits(want));
   CHECK(at.same_bits(told));
 }
+
+}  // namespace row_gathers_test

@@ -7,6 +7,8 @@
 #include "reference/loops.hpp"
 #include "support/isa_levels.hpp"
 
+namespace row_sums_test {
+
 using namespace oriel;
 using namespace oriel::test;
 
@@ -116,3 +118,5 @@ TEST_CASE("a stage that stores reads its operands before") {
   const auto plan = backend::eigen::make_tile_plan(k.p, backend::isa::table(), 0);
   CHECK((plan->stages[0].reductions[0].row == nullptr));
 }
+
+}  // namespace row_sums_test

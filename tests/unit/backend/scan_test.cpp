@@ -12,6 +12,8 @@
 #include "reference/loops.hpp"
 #include "support/isa_levels.hpp"
 
+namespace scan_test {
+
 using namespace oriel;
 using namespace oriel::test;
 
@@ -215,3 +217,5 @@ TEST_CASE("verify refuses a scan whose lines do not fill its arguments, or whose
   CHECK_THROWS_WITH_AS(codegen::verify(p),
                        "verify: kernel scan: scanning: its result has dtype int32; int64 is expected", InternalError);
 }
+
+}  // namespace scan_test

@@ -6,6 +6,8 @@
 
 #include "backend/eigen/tile/threads.hpp"
 
+namespace shares_test {
+
 using namespace oriel::backend::eigen;
 
 namespace {
@@ -37,3 +39,5 @@ TEST_CASE("tasks by work, which no integer may hold") {
   CHECK(tasks_for(1e30, 100, 8) == 8);
   CHECK(tasks_for(1e30, 100, 0) == 0);
 }
+
+}  // namespace shares_test

@@ -9,6 +9,8 @@
 #include "backend/eigen/tile/machine.hpp"
 #include "contraction_cases.hpp"
 
+namespace small_products_test {
+
 using namespace oriel;
 using namespace oriel::test;
 using backend::eigen::Plan;
@@ -291,3 +293,5 @@ TEST_CASE("what is read as bytes, and what runs after the sum in place") {
     }
   }
 }
+
+}  // namespace small_products_test

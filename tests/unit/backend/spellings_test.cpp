@@ -10,6 +10,8 @@
 #include "support/arguments.hpp"
 #include "support/isa_levels.hpp"
 
+namespace spellings_test {
+
 using namespace oriel;
 using namespace oriel::test;
 
@@ -98,3 +100,5 @@ TEST_CASE("folding gives the bits of every instruction set, over all dtypes") {
   check_dtype<float>(DType::float32);
   check_dtype<double>(DType::float64);
 }
+
+}  // namespace spellings_test

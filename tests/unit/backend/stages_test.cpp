@@ -8,6 +8,8 @@
 #include "programs.hpp"
 #include "reference/loops.hpp"
 
+namespace stages_test {
+
 using namespace oriel;
 using namespace oriel::test;
 
@@ -233,3 +235,5 @@ TEST_CASE("a chain of 10,000 instructions compiles and runs") {
   interpret(k.p, {&in, &want});
   CHECK(got.same_bits(want));
 }
+
+}  // namespace stages_test

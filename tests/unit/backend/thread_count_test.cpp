@@ -18,6 +18,8 @@
 #include "runtime/key.hpp"
 #include "runtime/plan.hpp"
 
+namespace thread_count_test {
+
 using namespace oriel;
 using backend::eigen::EigenBackend;
 using backend::eigen::Threads;
@@ -146,3 +148,5 @@ TEST_CASE("callers from several threads are served, and an exception of a task i
   for (std::thread& t : callers) t.join();
   CHECK(wrong == 0);
 }
+
+}  // namespace thread_count_test

@@ -9,6 +9,8 @@
 #include "support/isa_levels.hpp"
 #include "tiers.hpp"
 
+namespace tiers_test {
+
 using namespace oriel;
 using namespace oriel::test;
 
@@ -189,3 +191,5 @@ TEST_CASE("reductions, stages, movement, halves and gathers, through the whole e
     CHECK(differ == 0);
   }
 }
+
+}  // namespace tiers_test

@@ -8,6 +8,8 @@
 #include "reference/loops.hpp"
 #include "support/isa_levels.hpp"
 
+namespace tiles_test {
+
 using namespace oriel;
 using namespace oriel::test;
 
@@ -188,3 +190,5 @@ TEST_CASE("rows that follow each other, or that are repeated, are not taken apar
   k.store(false, k.op(false, Op::Add, DType::float32, a, b), out, ShapeTracker(Shape{300, 200}));
   CHECK(backend::eigen::make_tile_plan(k.p, backend::isa::table(), 0)->grid_split == 0);
 }
+
+}  // namespace tiles_test

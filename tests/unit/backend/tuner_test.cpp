@@ -21,6 +21,8 @@
 #include "oriel/oriel.hpp"
 #include "programs.hpp"
 
+namespace tuner_test {
+
 using namespace oriel;
 using namespace oriel::test;
 using backend::eigen::Compiler;
@@ -439,3 +441,5 @@ TEST_CASE("threads launch kernels while these are built and decided upon") {
   CHECK(wrong == 0);
   for (const auto& kernel : kernels) CHECK((phase(kernel) == Phase::Tile || phase(kernel) == Phase::Native));
 }
+
+}  // namespace tuner_test

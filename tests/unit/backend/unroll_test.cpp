@@ -8,6 +8,8 @@
 #include "reference/loops.hpp"
 #include "support/isa_levels.hpp"
 
+namespace unroll_test {
+
 using namespace oriel;
 using namespace oriel::test;
 
@@ -135,3 +137,5 @@ TEST_CASE("what is not unrolled: long rows, few points, products, rows that are 
   CHECK(!codegen::unrolled_for_compilers(distances(DType::float32, Op::Sum, 100, 8, {9}, true)));
   CHECK(!codegen::unrolled(distances(DType::float32, Op::Sum, 1000, 1, {4}, true)));
 }
+
+}  // namespace unroll_test

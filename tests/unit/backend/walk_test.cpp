@@ -8,6 +8,8 @@
 #include <random>
 #include <vector>
 
+namespace walk_test {
+
 using namespace oriel;
 using backend::eigen::AccessWalker;
 using backend::eigen::Box;
@@ -145,3 +147,5 @@ TEST_CASE("loops that carry from one axis into another") {
   Random r{std::mt19937_64(2)};
   for (int n = 0; n < 4000; ++n) check(reshaped(r), r);
 }
+
+}  // namespace walk_test

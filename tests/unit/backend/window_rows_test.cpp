@@ -10,6 +10,8 @@
 #include "oriel/dtype.hpp"
 #include "support/isa_levels.hpp"
 
+namespace window_rows_test {
+
 using namespace oriel;
 using namespace oriel::test;
 
@@ -95,3 +97,5 @@ TEST_CASE("weighed windows add their products in the order of the taps") {
   }
   CHECK(packets > 0);
 }
+
+}  // namespace window_rows_test

@@ -11,6 +11,8 @@
 #include "reference/loops.hpp"
 #include "support/isa_levels.hpp"
 
+namespace windows_test {
+
 using namespace oriel;
 using namespace oriel::test;
 
@@ -301,3 +303,5 @@ TEST_CASE("signs of zeros, infinities and NaN are those of a reduction") {
     }
   }
 }
+
+}  // namespace windows_test

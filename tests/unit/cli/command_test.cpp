@@ -11,6 +11,8 @@
 #include "oriel/settings.hpp"
 #include "support/command.hpp"
 
+namespace command_test {
+
 namespace {
 
 using oriel::test::Outcome;
@@ -159,3 +161,5 @@ TEST_CASE("devices lists the CPU and marks the default, and says how kernels are
   CHECK(compiled.out.find("; disk cache ") != std::string::npos);
 #endif
 }
+
+}  // namespace command_test

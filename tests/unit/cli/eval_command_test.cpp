@@ -9,7 +9,7 @@
 #include "support/command.hpp"
 #include "support/temporary_folder.hpp"
 
-namespace oriel::cli {
+namespace oriel::cli::eval_command_test {
 namespace {
 
 using Answer = test::Outcome;
@@ -129,4 +129,4 @@ TEST_CASE("ranges as a table and as lines") {
   CHECK(answer.out.find("\n{\"error\":\"bad_request\"") != std::string::npos);
 }
 
-}  // namespace oriel::cli
+}  // namespace oriel::cli::eval_command_test

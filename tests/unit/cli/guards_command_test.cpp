@@ -13,6 +13,8 @@
 #include "sym/parse.hpp"
 #include "sym/program.hpp"
 
+namespace guards_command_test {
+
 using namespace oriel;
 using Json = nlohmann::json;
 
@@ -229,3 +231,5 @@ TEST_CASE("questions that PyTorch answered: the same answers, guards that imply 
   CHECK(lists == 60);
   CHECK(ours < theirs);
 }
+
+}  // namespace guards_command_test

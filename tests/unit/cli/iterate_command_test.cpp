@@ -9,6 +9,8 @@
 #include "cli/iterate_lines.hpp"
 #include "support/command.hpp"
 
+namespace iterate_command_test {
+
 using nlohmann::json;
 using oriel::test::Outcome;
 
@@ -278,3 +280,5 @@ TEST_CASE("lines that make no sense get an error and leave the next line alone")
   CHECK(outcome.out.find("\n{\"shape\":[],\"strides\":[],\"is_contiguous\":true") != std::string::npos);
   CHECK(std::count(outcome.out.begin(), outcome.out.end(), '\n') == 2);
 }
+
+}  // namespace iterate_command_test

@@ -10,6 +10,8 @@
 #include "cli/iterate_command.hpp"
 #include "cli/iterate_lines.hpp"
 
+namespace iterate_symbols_test {
+
 using nlohmann::json;
 
 namespace {
@@ -144,3 +146,5 @@ TEST_CASE("errors of symbolic lines") {
   CHECK(asked(kX, R"(["z"])", "").contains("error"));
   CHECK(asked(R"("x":{"hint":-1})", R"(["x"])", "").contains("error"));
 }
+
+}  // namespace iterate_symbols_test

@@ -6,6 +6,8 @@
 #include "cli/ranges_lines.hpp"
 #include "support/command.hpp"
 
+namespace ranges_command_test {
+
 using namespace oriel;
 using Json = nlohmann::json;
 
@@ -97,3 +99,5 @@ TEST_CASE("bad JSON lines with open sizes") {
   CHECK(ask({{"def", kSum}, {"inputs", {{"B", {3}}}}})["error"] == "missing_input");
   CHECK(ask({{"def", "def f(float(N) X) -> (Y) { Y(i) = X(i*i) }"}, {"open", true}})["error"] == "open_sizes");
 }
+
+}  // namespace ranges_command_test

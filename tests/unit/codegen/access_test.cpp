@@ -8,6 +8,8 @@
 
 #include "codegen/stack.hpp"
 
+namespace access_test {
+
 using namespace oriel;
 using codegen::Access;
 using codegen::AccessAxis;
@@ -104,3 +106,5 @@ TEST_CASE("accesses made from others") {
   CHECK_FALSE(strided.boxed());
   check_positions(strided);
 }
+
+}  // namespace access_test

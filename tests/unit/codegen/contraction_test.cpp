@@ -7,6 +7,8 @@
 #include "oriel/oriel.hpp"
 #include "support/planning.hpp"
 
+namespace contraction_test {
+
 using namespace oriel;
 using codegen::Contraction;
 
@@ -126,3 +128,5 @@ TEST_CASE("what is done to the sums reads what they need, not what the factors n
   CHECK(results.stages[0].outer[0].code == codegen::Code::Store);
   CHECK(results.accesses.size() == 1);
 }
+
+}  // namespace contraction_test

@@ -5,6 +5,8 @@
 
 #include "oriel/error.hpp"
 
+namespace expression_test {
+
 using namespace oriel;
 using codegen::AccessText;
 using codegen::loop_names;
@@ -51,3 +53,5 @@ TEST_CASE("as many names as axes") {
   CHECK_THROWS_WITH_AS(expression(ShapeTracker(Shape{4, 6}), loop_names(1, 0)),
                        "expression: 1 names for the 2 axes of (4,6):(6,1)", InternalError);
 }
+
+}  // namespace expression_test

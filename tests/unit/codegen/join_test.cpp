@@ -14,6 +14,8 @@
 #include "schedule/rules.hpp"
 #include "support/planning.hpp"
 
+namespace join_test {
+
 using namespace oriel;
 using namespace oriel::test;
 using codegen::LoopProgram;
@@ -387,3 +389,5 @@ TEST_CASE("columns that positions hide are known before they are computed") {
       masked([](const Tensor& x, const Tensor&, const Tensor&) { return where(x > 0, x, -INFINITY); });
   CHECK(!hides(chosen, {0, 10}, {10, 80}));
 }
+
+}  // namespace join_test

@@ -5,6 +5,8 @@
 
 #include "../backend/programs.hpp"
 
+namespace program_test {
+
 using namespace oriel;
 using namespace oriel::test;
 
@@ -112,3 +114,5 @@ TEST_CASE("everything else is part of a program's identity") {
     CHECK(hash_value(a) != hash_value(b));
   }
 }
+
+}  // namespace program_test

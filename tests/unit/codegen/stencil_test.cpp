@@ -7,6 +7,8 @@
 #include "oriel/oriel.hpp"
 #include "support/planning.hpp"
 
+namespace stencil_test {
+
 using namespace oriel;
 
 namespace {
@@ -70,3 +72,5 @@ TEST_CASE("the other forms by name") {
   CHECK(forms(matmul(x, leaf({64, 16}))) == "contraction: batch 1, 32 x 16 x 64");
   CHECK(forms(max(unfold(unfold(leaf({2, 40, 40}), 1, 3, 1), 2, 3, 1), {3, 4})).substr(0, 9) == "windows: ");
 }
+
+}  // namespace stencil_test

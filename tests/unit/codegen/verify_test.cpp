@@ -4,6 +4,8 @@
 #include "../backend/programs.hpp"
 #include "codegen/contraction.hpp"
 
+namespace verify_test {
+
 using namespace oriel;
 using namespace oriel::test;
 
@@ -256,3 +258,5 @@ TEST_CASE("loads, stores, positions, constants, roundings") {
   CHECK(message([](auto& p) { body(p, 1, 13).result = 0; }) ==
         "verify: kernel k: stage 1, body instruction 13: Store has a result, v0");
 }
+
+}  // namespace verify_test

@@ -6,6 +6,8 @@
 #include "../backend/programs.hpp"
 #include "codegen/window_layout.hpp"
 
+namespace windows_test {
+
 using namespace oriel;
 using namespace oriel::test;
 
@@ -65,3 +67,5 @@ TEST_CASE("factors that move along the results in two ways exclude windows") {
   CHECK(possible(weighed(1, 1)));  // both are parts of one source
   CHECK(found(weighed(1, 1)));
 }
+
+}  // namespace windows_test

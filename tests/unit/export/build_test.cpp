@@ -7,6 +7,8 @@
 #include "backend/eigen/isa/table.hpp"
 #include "program.hpp"
 
+namespace build_test {
+
 using namespace oriel;
 using namespace oriel::test;
 
@@ -423,3 +425,5 @@ TEST_CASE("tiles, rows and sums lie in scratch where they are asked to, and on t
     for (const Exported& e : program.exports()) check_bits(program, e);
   }
 }
+
+}  // namespace build_test

@@ -9,6 +9,8 @@
 #include "../../support/temporary_folder.hpp"
 #include "oriel/oriel.hpp"
 
+namespace files_test {
+
 using namespace oriel;
 using namespace oriel::test;
 
@@ -196,3 +198,5 @@ TEST_CASE("threads that export the same name leave one whole export") {
   CHECK(entries(folder / "shared") == entries(folder / "alone"));
   CHECK(file_text(folder / "shared/same.cpp") == file_text(folder / "alone/same.cpp"));
 }
+
+}  // namespace files_test

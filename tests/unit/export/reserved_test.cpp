@@ -10,6 +10,8 @@
 #include "oriel/oriel.hpp"
 #include "source/cpp/export/names.hpp"
 
+namespace reserved_test {
+
 using namespace oriel;
 using test::TemporaryFolder;
 
@@ -71,3 +73,5 @@ TEST_CASE("macros and functions of the C library, in words") {
   REQUIRE(export_as("inner_names", "exp", "time") == "nothing");
   CHECK(std::system(("c++ -std=c++17 -fsyntax-only '" + (folder / "inner_names.cpp") + "'").c_str()) == 0);
 }
+
+}  // namespace reserved_test

@@ -6,6 +6,8 @@
 #include "../../support/temporary_folder.hpp"
 #include "oriel/oriel.hpp"
 
+namespace symbolic_errors_test {
+
 using namespace oriel;
 
 namespace {
@@ -89,3 +91,5 @@ TEST_CASE("an export of a captured function refuses what needs the engine") {
   same.load<Tensor>(folder / "f.oriel");
   CHECK(says(refusal(same), "entry 0 comes from a file"));
 }
+
+}  // namespace symbolic_errors_test

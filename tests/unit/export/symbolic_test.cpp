@@ -6,6 +6,8 @@
 #include "oriel/function.hpp"
 #include "symbolic_program.hpp"
 
+namespace symbolic_test {
+
 using namespace oriel;
 using namespace oriel::test;
 
@@ -297,3 +299,5 @@ TEST_CASE("views of one result are exported in its dtype, and names stay in thei
   const auto [column, row, deep] = f(x);
   program.check(number, run, {column, row, deep});
 }
+
+}  // namespace symbolic_test

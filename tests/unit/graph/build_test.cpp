@@ -8,6 +8,8 @@
 #include "graph/verify.hpp"
 #include "oriel/error.hpp"
 
+namespace build_test {
+
 using namespace oriel;
 using namespace oriel::graph;
 
@@ -185,3 +187,5 @@ TEST_CASE("the verifier names a broken node") {
   const_cast<Node*>(z.get())->arg = Ints{0, 0};
   CHECK_THROWS_AS(verify({&z, 1}), InternalError);
 }
+
+}  // namespace build_test

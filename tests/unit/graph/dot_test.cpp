@@ -4,6 +4,8 @@
 
 #include "graph/build.hpp"
 
+namespace dot_test {
+
 using namespace oriel;
 using namespace oriel::graph;
 
@@ -37,3 +39,5 @@ TEST_CASE("the same graph gives the same text") {
 )dot";
   CHECK(dot({&a, 1}) == expected);
 }
+
+}  // namespace dot_test

@@ -15,6 +15,8 @@
 #include "oriel/error.hpp"
 #include "reference/number.hpp"
 
+namespace fold_test {
+
 using namespace oriel;
 using namespace oriel::graph;
 
@@ -149,3 +151,5 @@ TEST_CASE("quotients of floats towards minus infinity are Python's") {
   }
   CHECK(rows > 1000);
 }
+
+}  // namespace fold_test

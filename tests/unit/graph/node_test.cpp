@@ -5,6 +5,8 @@
 #include "graph/held_bytes.hpp"
 #include "graph/walk.hpp"
 
+namespace node_test {
+
 using namespace oriel;
 using namespace oriel::graph;
 
@@ -97,3 +99,5 @@ TEST_CASE("walks give sources before consumers, once each") {
   CHECK(order[1] == y.get());
   CHECK(order[2] == z.get());
 }
+
+}  // namespace node_test

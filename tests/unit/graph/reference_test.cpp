@@ -6,6 +6,8 @@
 #include "oriel/oriel.hpp"
 #include "reference/interpret.hpp"
 
+namespace reference_test {
+
 using namespace oriel;
 
 namespace {
@@ -121,3 +123,5 @@ TEST_CASE("differences are named") {
   want[2].i = 7;
   CHECK(reference::difference(x, want, reference::elements(x)) == "element (1, 0) is 3, expected 7");
 }
+
+}  // namespace reference_test

@@ -17,6 +17,8 @@
 #include "oriel/image.hpp"
 #include "unit/io/folder.hpp"
 
+namespace image_file_test {
+
 using namespace oriel;
 using testing::Folder;
 using testing::message_of;
@@ -264,3 +266,5 @@ TEST_CASE("a photograph") {
   write_image(folder / "photo.png", photo);
   CHECK(read_image(folder / "photo.png").to_vector<std::uint8_t>() == photo.to_vector<std::uint8_t>());
 }
+
+}  // namespace image_file_test

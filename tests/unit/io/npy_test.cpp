@@ -15,7 +15,7 @@
 #include "oriel/oriel.hpp"
 #include "support/temporary_folder.hpp"
 
-namespace oriel {
+namespace oriel::npy_test {
 namespace {
 
 std::string header(const std::string& dictionary, int version = 1) {
@@ -184,4 +184,4 @@ TEST_CASE("links, pipes and modes stay what they are") {
   CHECK(test::file_text(folder / "plain.npy").size() == bytes.size());
 }
 
-}  // namespace oriel
+}  // namespace oriel::npy_test

@@ -11,6 +11,8 @@
 #include "unit/io/folder.hpp"
 #include "unit/io/png_bytes.hpp"
 
+namespace png_test {
+
 using namespace oriel;
 using namespace std::string_literals;
 using testing::chunk;
@@ -149,3 +151,5 @@ TEST_CASE("a file changed anywhere gives an image or an IoError") {
     CHECK_NOTHROW(refusal(folder, bytes));
   }
 }
+
+}  // namespace png_test

@@ -10,6 +10,8 @@
 #include "oriel/image.hpp"
 #include "unit/io/folder.hpp"
 
+namespace pnm_test {
+
 using namespace oriel;
 using namespace std::string_literals;
 using testing::Folder;
@@ -176,3 +178,5 @@ TEST_CASE("what is written reads back the same") {
   CHECK(back.shape() == wide.shape());
   CHECK(back.to_vector<std::uint16_t>() == wide.to_vector<std::uint16_t>());
 }
+
+}  // namespace pnm_test

@@ -9,6 +9,8 @@
 #include "folder.hpp"
 #include "oriel/oriel.hpp"
 
+namespace text_test {
+
 using namespace oriel;
 using testing::Folder;
 using testing::message_of;
@@ -131,3 +133,5 @@ TEST_CASE("formats and tensors that are refused") {
   CHECK_THROWS_AS((void)load_text(folder() / "none.txt"), IoError);
   CHECK(folder().get("i.txt") == "1");
 }
+
+}  // namespace text_test

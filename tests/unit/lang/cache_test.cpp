@@ -9,7 +9,7 @@
 
 #include "oriel/oriel.hpp"
 
-namespace oriel::lang {
+namespace oriel::lang::cache_test {
 namespace {
 
 const std::vector<std::optional<Shape>> kShapes{Shape{10}, Shape{3}};
@@ -92,4 +92,4 @@ TEST_CASE("more texts and shapes than are kept, from several threads") {
   CHECK(wrong == std::vector<int>(4, 0));
 }
 
-}  // namespace oriel::lang
+}  // namespace oriel::lang::cache_test

@@ -7,7 +7,7 @@
 #include "lang/diagnostic.hpp"
 #include "oriel/comprehension.hpp"
 
-namespace oriel {
+namespace oriel::errors_test {
 namespace {
 
 std::string kind_of(const std::string& text, const std::vector<Shape>& shapes = {},
@@ -190,4 +190,4 @@ TEST_CASE("nesting and the names of where clauses cannot exhaust anything") {
   CHECK(kind_of(doubling + " }", {{3}}) == "none");
 }
 
-}  // namespace oriel
+}  // namespace oriel::errors_test

@@ -3,7 +3,7 @@
 
 #include "oriel/oriel.hpp"
 
-namespace oriel {
+namespace oriel::generic_test {
 namespace {
 
 const char* const kProduct = "def mm<T>(T(M, K) A, T(K, N) B) -> (C) { C(m, n) +=! A(m, k) * B(k, n) }";
@@ -77,4 +77,4 @@ TEST_CASE("one result is an operand, several are not") {
                        ArgumentError);
 }
 
-}  // namespace oriel
+}  // namespace oriel::generic_test

@@ -10,7 +10,7 @@
 #include "oriel/comprehension.hpp"
 #include "sym/build.hpp"
 
-namespace oriel::lang {
+namespace oriel::lang::index_test {
 namespace {
 
 /// The index of X in a statement with loops i, j and k, by the numbers 0, 1 and 2, and N = 10.
@@ -158,4 +158,4 @@ TEST_CASE("the statements of a definition share equal index expressions") {
   CHECK(found.builder->pool().size() <= 20 + 8);  // and the ends of the ranges, which are numbers
 }
 
-}  // namespace oriel::lang
+}  // namespace oriel::lang::index_test

@@ -9,7 +9,7 @@
 #include "oriel/comprehension.hpp"
 #include "oriel/create.hpp"
 
-namespace oriel {
+namespace oriel::length_test {
 namespace {
 
 // Z(i) * X(v0) * X(v0 - v1) * ..: each index can be resolved only after the one before it.
@@ -49,4 +49,4 @@ TEST_CASE("many statements, names and clauses") {
   CHECK(Tensor(f(zeros({3}))).to_vector<float>() == std::vector<float>(3, 2 * kMany - 1));
 }
 
-}  // namespace oriel
+}  // namespace oriel::length_test

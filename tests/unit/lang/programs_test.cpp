@@ -13,7 +13,7 @@
 #include "oriel/oriel.hpp"
 #include "support/temporary_folder.hpp"
 
-namespace oriel {
+namespace oriel::programs_test {
 namespace {
 
 using Json = nlohmann::json;
@@ -121,4 +121,4 @@ TEST_CASE("and on the first other device that computes") {
   }
 }
 
-}  // namespace oriel
+}  // namespace oriel::programs_test

@@ -8,6 +8,8 @@
 #include "oriel/oriel.hpp"
 #include "sym/print.hpp"
 
+namespace symbolic_test {
+
 using namespace oriel;
 
 namespace {
@@ -104,3 +106,5 @@ TEST_CASE("definitions that no sizes, or no formulas, fit") {
   CHECK(error("def f(float(N) X, float(M) Z) -> (Y) { Y(i) = X(i) * Z((N - M)*i) }").find("has no formula") !=
         std::string::npos);
 }
+
+}  // namespace symbolic_test

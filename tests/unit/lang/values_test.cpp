@@ -8,7 +8,7 @@
 
 #include "oriel/oriel.hpp"
 
-namespace oriel {
+namespace oriel::values_test {
 namespace {
 
 using Floats = std::vector<float>;
@@ -274,7 +274,7 @@ TEST_CASE("arguments of other dtypes are refused, numbers are taken") {
   }
 }
 
-}  // namespace oriel
+}  // namespace oriel::values_test
 
 TEST_CASE("a result that is one number has the strides of a tensor, pending or in memory") {
   const auto transposed = oriel::comprehension("def f(float(M, N) X) -> (Y) { Y(j, i) = X(i, j) }");
@@ -287,4 +287,4 @@ TEST_CASE("a result that is one number has the strides of a tensor, pending or i
       CHECK(moved == y.transpose().flip(0).strides());
     }
   }
-}
+}  // namespace oriel::values_test

@@ -9,7 +9,7 @@
 
 #include "cli/ranges_lines.hpp"
 
-namespace oriel::cli {
+namespace oriel::cli::vectors_test {
 namespace {
 
 using Json = nlohmann::json;
@@ -97,4 +97,4 @@ TEST_CASE("affine accesses are the recorded views") {
   }
 }
 
-}  // namespace oriel::cli
+}  // namespace oriel::cli::vectors_test

@@ -9,7 +9,7 @@
 #include "oriel/oriel.hpp"
 #include "support/temporary_folder.hpp"
 
-namespace oriel {
+namespace oriel::warnings_test {
 namespace {
 
 using Kinds = std::vector<std::string>;
@@ -192,4 +192,4 @@ TEST_CASE("true and false are conditions, and numbers where they are counted") {
         comprehension("def f(float(N) X) -> (Y) { Y(i) = 1 ? X(i) : 0.0 }").canonical_text());
 }
 
-}  // namespace oriel
+}  // namespace oriel::warnings_test

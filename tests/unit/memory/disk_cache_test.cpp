@@ -14,6 +14,8 @@
 
 #include "../../support/temporary_folder.hpp"
 
+namespace disk_cache_test {
+
 using namespace oriel;
 using mem::DiskCache;
 using test::file_text;
@@ -253,3 +255,5 @@ TEST_CASE("two processes of several threads write and read the same keys") {
   REQUIRE(waitpid(child, &status, 0) == child);
   CHECK(status == 0);
 }
+
+}  // namespace disk_cache_test

@@ -20,6 +20,8 @@
 #include "oriel/error.hpp"
 #include "oriel/oriel.hpp"
 
+namespace pool_test {
+
 using namespace oriel;
 
 namespace {
@@ -409,3 +411,5 @@ TEST_CASE("the memory of a machine is what its control groups leave of it") {
   CHECK(mem::group_memory(root.path()) == 700);
   CHECK(mem::machine_memory() <= mem::group_memory(""));
 }
+
+}  // namespace pool_test

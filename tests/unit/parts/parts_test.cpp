@@ -10,7 +10,7 @@
 
 #include "oriel/oriel.hpp"
 
-namespace oriel {
+namespace oriel::parts_test {
 
 namespace {
 
@@ -116,4 +116,4 @@ TEST_CASE("the profile full has comprehensions and reads images") {
 }
 #endif
 
-}  // namespace oriel
+}  // namespace oriel::parts_test

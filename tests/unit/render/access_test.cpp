@@ -1,6 +1,8 @@
 // Loads, stores, positions and validity through views of every kind, in rendered sources.
 #include "library.hpp"
 
+namespace access_test {
+
 using namespace oriel;
 using namespace oriel::test;
 
@@ -119,3 +121,5 @@ TEST_CASE("no loops, loops of one point, no points") {
   }
   check_samples(samples);
 }
+
+}  // namespace access_test

@@ -13,6 +13,8 @@
 #include "oriel/oriel.hpp"
 #include "support/isa_levels.hpp"
 
+namespace alone_test {
+
 using namespace oriel;
 using namespace oriel::test;
 using backend::eigen::Compiler;
@@ -253,3 +255,5 @@ TEST_CASE("each op of the table alone is an export with the tile machine's bits"
     }
   }
 }
+
+}  // namespace alone_test

@@ -15,6 +15,8 @@
 #include "runtime/key.hpp"
 #include "runtime/plan.hpp"
 
+namespace dumped_test {
+
 using namespace oriel;
 using namespace oriel::test;
 
@@ -314,3 +316,5 @@ TEST_CASE("dumped sources compute what the tile machine computes") { check_dumps
 TEST_CASE("dumped sources of kernels that overwrite what they read compute the same too") {
   check_dumps(writing_cases(), "-O2", true);
 }
+
+}  // namespace dumped_test

@@ -3,6 +3,8 @@
 
 #include <algorithm>
 
+namespace element_test {
+
 using namespace oriel;
 using namespace oriel::test;
 
@@ -207,3 +209,5 @@ TEST_CASE("numbers in the program and numbers given at launch, of every dtype") 
   }
   check_samples(samples);
 }
+
+}  // namespace element_test

@@ -2,6 +2,8 @@
 #include "codegen/keep.hpp"
 #include "library.hpp"
 
+namespace reduce_test {
+
 using namespace oriel;
 using namespace oriel::test;
 
@@ -209,3 +211,5 @@ TEST_CASE("several reductions, stages of different extents, outer values kept ov
   }
   check_samples(samples);
 }
+
+}  // namespace reduce_test

@@ -1,6 +1,8 @@
 // The texts of rendered sources: what they say, how long they grow, and that they never change.
 #include "library.hpp"
 
+namespace source_test {
+
 using namespace oriel;
 using namespace oriel::test;
 
@@ -118,3 +120,5 @@ TEST_CASE("a bitcast between the halves is refused") {
   CHECK_THROWS_WITH_AS(source::cpp::render(k.p),
                        "render: a bitcast between float16 and bfloat16 needs an integer between them", InternalError);
 }
+
+}  // namespace source_test

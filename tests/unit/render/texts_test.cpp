@@ -15,6 +15,8 @@
 #include "source/cpp/text/reductions.hpp"
 #include "source/cpp/text/register_blocks.hpp"
 
+namespace texts_test {
+
 namespace text = oriel::source::cpp::text;
 namespace product = oriel::source::cpp::text::product;
 using text::Int;
@@ -172,3 +174,5 @@ TEST_CASE("memory that is missing, misaligned or written where it overlaps is re
   CHECK(checked({block, 64, 64, true}, {nullptr, 8, 4, false}) == text::Status::null_pointer);
   CHECK(checked({block, 64, 64, true}, {nullptr, 0, 4, false}) == text::Status::ok);
 }
+
+}  // namespace texts_test

@@ -6,6 +6,8 @@
 #include "oriel/oriel.hpp"
 #include "runtime/executor.hpp"
 
+namespace cache_test {
+
 using namespace oriel;
 
 namespace {
@@ -74,3 +76,5 @@ TEST_CASE("the negative of +0 is -0, at any instruction set") {
   CHECK(v[0] == -std::numeric_limits<float>::infinity());
   CHECK(v[1] == std::numeric_limits<float>::infinity());
 }
+
+}  // namespace cache_test

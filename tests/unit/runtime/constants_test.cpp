@@ -11,6 +11,8 @@
 #include "oriel/oriel.hpp"
 #include "reference/interpret.hpp"
 
+namespace constants_test {
+
 using namespace oriel;
 
 namespace {
@@ -110,3 +112,5 @@ TEST_CASE("every op of constants gives what it gives for tensors") {
     }
   });
 }
+
+}  // namespace constants_test

@@ -17,6 +17,8 @@
 #include "oriel/oriel.hpp"
 #include "schedule/rule_switches.hpp"
 
+namespace context_settings_test {
+
 using namespace oriel;
 namespace fs = std::filesystem;
 
@@ -348,3 +350,5 @@ TEST_CASE("compilers' notes are debug lines of the device's context") {
   CHECK(lines.kinds() == std::set<std::string>{"compile" + of(context)});
 }
 #endif
+
+}  // namespace context_settings_test

@@ -13,6 +13,8 @@
 #include "oriel/oriel.hpp"
 #include "runtime/executor.hpp"
 
+namespace context_test {
+
 using namespace oriel;
 
 TEST_CASE("the default context is there from the start and is current in every thread") {
@@ -216,3 +218,5 @@ TEST_CASE("threads with a context each, and copies between them") {
   threads.clear();
   CHECK(good == 20);
 }
+
+}  // namespace context_test

@@ -8,6 +8,8 @@
 #include "oriel/oriel.hpp"
 #include "runtime/executor.hpp"
 
+namespace devices_test {
+
 using namespace oriel;
 
 namespace {
@@ -215,3 +217,5 @@ TEST_CASE("a realised number lies on its own device; other devices that read it 
     CHECK(numbers(back) == std::vector<float>{1, 1, 2, 3, 4, 5});
   });
 }
+
+}  // namespace devices_test

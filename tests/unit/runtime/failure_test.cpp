@@ -4,6 +4,8 @@
 #include "memory/host.hpp"
 #include "oriel/oriel.hpp"
 
+namespace failure_test {
+
 using namespace oriel;
 
 TEST_CASE("a result larger than the machine is a MemoryError; the tensors involved stay usable") {
@@ -50,3 +52,5 @@ TEST_CASE("results larger than the machine are MemoryErrors wherever they are as
       "realize: the bytes of float32 (4611686018427387903) do not fit a signed 64-bit integer; realise a part of it",
       OverflowError);
 }
+
+}  // namespace failure_test

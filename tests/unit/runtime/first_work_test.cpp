@@ -9,6 +9,8 @@
 
 #include "oriel/oriel.hpp"
 
+namespace first_work_test {
+
 using namespace oriel;
 
 namespace {
@@ -56,3 +58,5 @@ TEST_CASE("threads trace one function of a count") {
   const auto f = oriel::function([](Tensor x) { return masked_select(x, x > 0) * 2; }, {.dynamic = Dynamic::yes});
   CHECK(together([&] { return f(data).to_vector<float>() == std::vector<float>{2, 6}; }) == "");
 }
+
+}  // namespace first_work_test

@@ -23,6 +23,8 @@
 #include "memory/host.hpp"
 #include "oriel/oriel.hpp"
 
+namespace fork_test {
+
 using namespace oriel;
 
 namespace {
@@ -235,3 +237,5 @@ TEST_CASE("a child finds no lock held that the library has") {
   CHECK(good == 50);
 }
 #endif
+
+}  // namespace fork_test

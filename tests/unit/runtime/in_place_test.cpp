@@ -12,6 +12,8 @@
 #include "runtime/executor.hpp"
 #include "support/failing.hpp"
 
+namespace in_place_test {
+
 using namespace oriel;
 using test::Failing;
 using Floats = std::vector<float>;
@@ -296,3 +298,5 @@ TEST_CASE("a write separates equal results that share memory") {
   CHECK(values(a)[0] == 2.5F);
   CHECK(values(b)[0] == 1.5F);
 }
+
+}  // namespace in_place_test

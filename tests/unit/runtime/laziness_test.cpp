@@ -6,6 +6,8 @@
 #include "oriel/oriel.hpp"
 #include "runtime/executor.hpp"
 
+namespace laziness_test {
+
 using namespace oriel;
 
 TEST_CASE("a loop that keeps adding stays flat, and is right") {
@@ -42,3 +44,5 @@ TEST_CASE("with the bounds off nothing runs before it is asked for") {
   CHECK(t.to_vector<float>()[0] == 20001);
   set_lazy_limits({});
 }
+
+}  // namespace laziness_test

@@ -7,6 +7,8 @@
 
 #include "oriel/oriel.hpp"
 
+namespace long_chain_test {
+
 using namespace oriel;
 
 namespace {
@@ -67,3 +69,5 @@ TEST_CASE("ten thousand fused ops are one kernel") {
   CHECK(t.to_vector<float>()[99] == doctest::Approx(expected).epsilon(1e-3));
   set_lazy_limits({});
 }
+
+}  // namespace long_chain_test

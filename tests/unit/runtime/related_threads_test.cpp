@@ -18,6 +18,8 @@
 #include "graph/order.hpp"
 #include "oriel/oriel.hpp"
 
+namespace related_threads_test {
+
 using namespace oriel;
 
 namespace {
@@ -340,3 +342,5 @@ TEST_CASE("two threads that fork from inside of their work do not wait for each 
   CHECK(good == 20);
 }
 #endif
+
+}  // namespace related_threads_test

@@ -10,6 +10,8 @@
 #include "oriel/oriel.hpp"
 #include "support/failing.hpp"
 
+namespace takeover_test {
+
 using namespace oriel;
 using test::Failing;
 using Floats = std::vector<float>;
@@ -242,3 +244,5 @@ TEST_CASE("memory is reused for one dtype only, and explain says so") {
   y = y.to(DType::float64);  // of another size
   CHECK(where(y) == ";");
 }
+
+}  // namespace takeover_test

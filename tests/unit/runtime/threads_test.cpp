@@ -6,6 +6,8 @@
 
 #include "oriel/oriel.hpp"
 
+namespace threads_test {
+
 using namespace oriel;
 
 TEST_CASE("eight threads build and run graphs over shared tensors") {
@@ -63,3 +65,5 @@ TEST_CASE("each thread writes its part of one storage, and its own tensors") {
   CHECK(source.to_vector<float>()[0] == 1);
   CHECK(shared.to_vector<float>() == std::vector<float>(800, 30.0F));
 }
+
+}  // namespace threads_test

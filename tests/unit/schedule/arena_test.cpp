@@ -10,6 +10,8 @@
 #include "base/hash.hpp"
 #include "graph/build.hpp"
 
+namespace arena_test {
+
 using namespace oriel;
 using graph::NodePtr;
 using graph::Op;
@@ -59,3 +61,5 @@ TEST_CASE("numbers, positions and shapes that differ a little differ in the low 
     low.insert(base::mix(2, static_cast<std::uint64_t>(Scalar::of_float(DType::float32, k).i)) & 0xffff);
   CHECK(low.size() > 3500);
 }
+
+}  // namespace arena_test

@@ -6,6 +6,8 @@
 #include <algorithm>
 #include <array>
 
+namespace domain_test {
+
 using namespace oriel;
 using schedule::Domain;
 using schedule::kOuterOnly;
@@ -95,3 +97,5 @@ TEST_CASE("a stack that no split makes one view may lose some of its views") {
   CHECK(view_counts(domain) == std::vector<std::size_t>{2, 1});
   CHECK(points(domain, kOuterOnly) == before);
 }
+
+}  // namespace domain_test

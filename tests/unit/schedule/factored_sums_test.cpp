@@ -12,6 +12,8 @@
 #include "schedule/contraction_order.hpp"
 #include "support/planning.hpp"
 
+namespace factored_sums_test {
+
 using namespace oriel;
 using namespace oriel::test;
 
@@ -152,3 +154,5 @@ TEST_CASE("a captured function factors a sum for each of its sizes") {
     CHECK(all(f(x, y, x) == matmul(matmul(x, y), x)));
   }
 }
+
+}  // namespace factored_sums_test

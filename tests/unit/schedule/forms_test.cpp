@@ -12,6 +12,8 @@
 #include "oriel/oriel.hpp"
 #include "support/planning.hpp"
 
+namespace forms_test {
+
 using namespace oriel;
 using namespace oriel::test;
 
@@ -274,3 +276,5 @@ TEST_CASE("sums of factors that are distinct together are no products") {
   CHECK(forms({sum(x.reshape({64, 1, 64}).expand({64, 64, 64}) * y.reshape({1, 64, 64}).expand({64, 64, 64}), 2)}) ==
         "product");
 }
+
+}  // namespace forms_test

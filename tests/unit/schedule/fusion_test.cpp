@@ -3,6 +3,8 @@
 
 #include "support/planning.hpp"
 
+namespace fusion_test {
+
 using namespace oriel;
 using namespace oriel::test;
 using graph::NodePtr;
@@ -289,3 +291,5 @@ TEST_CASE("writes that read a chain of movements at all heights evaluate a few v
     CHECK(values < 60 * kWrites);
   }
 }
+
+}  // namespace fusion_test

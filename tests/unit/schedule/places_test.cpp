@@ -7,6 +7,8 @@
 #include "schedule/memory_plan.hpp"
 #include "schedule/value_places.hpp"
 
+namespace places_test {
+
 using namespace oriel::schedule;
 
 namespace {
@@ -58,3 +60,5 @@ TEST_CASE("values that do not fit an int64 have no places") {
   std::int64_t offsets[2];
   CHECK(places::place_values(two, kApart, offsets) < 0);
 }
+
+}  // namespace places_test

@@ -5,6 +5,8 @@
 #include "oriel/oriel.hpp"
 #include "support/planning.hpp"
 
+namespace recomputation_test {
+
 using namespace oriel;
 using namespace oriel::test;
 
@@ -69,3 +71,5 @@ TEST_CASE("values that a row keeps, or that share a kernel with their reductions
   const Tensor masked = where(x > 3, x * 0.5 + leaf({512, 512}), -1e9);
   CHECK(stored({softmax(masked, 0)}) == 1);
 }
+
+}  // namespace recomputation_test

@@ -11,6 +11,8 @@
 #include "schedule/rules.hpp"
 #include "support/planning.hpp"
 
+namespace rules_test {
+
 using namespace oriel;
 using namespace oriel::test;
 using graph::NodePtr;
@@ -221,3 +223,5 @@ TEST_CASE("a power of float constants is left to a kernel, whose bits it has") {
   CHECK(fired(constant_op(Op::Pow)).count("fold") == 0);
   CHECK(fired(constant_op(Op::Pow, DType::int32)).count("fold") == 1);
 }
+
+}  // namespace rules_test

@@ -6,6 +6,8 @@
 
 #include "support/planning.hpp"
 
+namespace values_test {
+
 using namespace oriel;
 using namespace oriel::test;
 using graph::NodePtr;
@@ -128,3 +130,5 @@ TEST_CASE("positions of a composed stack that nothing reaches may lie anywhere")
   const NodePtr y = graph::shrink(twice, Ranges{{0, 3}, {0, 6}});
   CHECK(interpret({y})[0] == std::vector<double>{1, 2, 3, 1, 2, 3, 4, 5, 6, 4, 5, 6, 0, 0, 0, 0, 0, 0});
 }
+
+}  // namespace values_test

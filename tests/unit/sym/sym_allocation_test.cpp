@@ -4,6 +4,8 @@
 #include "oriel/error.hpp"
 #include "unit/sym/environments.hpp"
 
+namespace sym_allocation_test {
+
 using namespace oriel;
 using test::Strings;
 using test::symbol_named;
@@ -116,3 +118,5 @@ TEST_CASE("the branch on the size of a concatenation") {
     CHECK(to_string(env.simplify(s)) == "2");
   }
 }
+
+}  // namespace sym_allocation_test

@@ -3,6 +3,8 @@
 
 #include "sym/size_arithmetic.hpp"
 
+namespace sym_arithmetic_test {
+
 using namespace oriel::sym::arithmetic;
 
 namespace {
@@ -51,3 +53,5 @@ TEST_CASE("division rounds down, and its edges have no value") {
   CHECK(same(mod({INT64_MIN, true}, {-1, true}), {0, true}));
   CHECK_FALSE(floor_div({1, true}, {0, true}).known);
 }
+
+}  // namespace sym_arithmetic_test

@@ -8,6 +8,8 @@
 #include "unit/sym/environments.hpp"
 #include "view/layouts/layout.hpp"
 
+namespace sym_contiguity_test {
+
 using namespace oriel;
 using namespace oriel::detail;
 using test::guard_texts;
@@ -217,3 +219,5 @@ TEST_CASE("density is known, or one opaque condition, or refused without a hint"
   CHECK(bool(non_overlapping_and_dense({s, 7}, {1, t})));
   CHECK(env.guards().size() == 1);
 }
+
+}  // namespace sym_contiguity_test

@@ -11,6 +11,8 @@
 #include "sym/program.hpp"
 #include "unit/sym/environments.hpp"
 
+namespace sym_expression_test {
+
 using namespace oriel;
 using namespace oriel::sym;
 using test::read;
@@ -264,3 +266,5 @@ TEST_CASE("a predicate is one opaque condition") {
   CHECK(predicate("is_even", even, four) == pool.truth(true));
   CHECK(evaluate(condition, [](Expr) { return std::optional<std::int64_t>(3); }) == 0);
 }
+
+}  // namespace sym_expression_test

@@ -4,6 +4,8 @@
 #include "oriel/error.hpp"
 #include "unit/sym/environments.hpp"
 
+namespace sym_guards_test {
+
 using namespace oriel;
 using test::guard_texts;
 using test::Strings;
@@ -309,3 +311,5 @@ TEST_CASE("symbols are checked") {
   CHECK_THROWS_WITH_AS(s + other.symbol("s", 4), "symbolic size: expressions of two environments do not mix",
                        ArgumentError);
 }
+
+}  // namespace sym_guards_test

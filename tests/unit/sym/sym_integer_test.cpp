@@ -7,6 +7,8 @@
 #include "oriel/shape.hpp"
 #include "unit/sym/environments.hpp"
 
+namespace sym_integer_test {
+
 using namespace oriel;
 
 static_assert(sizeof(SymInt) == 8 && std::is_trivially_copyable_v<SymInt>);
@@ -148,3 +150,5 @@ TEST_CASE("an expression knows whether its environment has ended") {
     CHECK_THROWS_AS(to_string(n), ArgumentError);
   }
 }
+
+}  // namespace sym_integer_test

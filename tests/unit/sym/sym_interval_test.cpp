@@ -5,6 +5,8 @@
 #include "sym/program.hpp"
 #include "unit/sym/environments.hpp"
 
+namespace sym_interval_test {
+
 using namespace oriel;
 using sym::Interval;
 
@@ -86,3 +88,5 @@ TEST_CASE("the range of an expression over given ranges") {
 TEST_CASE("ranges in words") {
   CHECK(to_string(Interval{2, oo}) + to_string(Interval{minus_oo, 5}) == "[2, oo][-oo, 5]");
 }
+
+}  // namespace sym_interval_test

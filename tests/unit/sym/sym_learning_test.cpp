@@ -8,6 +8,8 @@
 #include "sym/refute.hpp"
 #include "unit/sym/environments.hpp"
 
+namespace sym_learning_test {
+
 using namespace oriel;
 using namespace oriel::sym;
 
@@ -107,3 +109,5 @@ TEST_CASE("consequences of an inequality") {
   CHECK(has(follow("a*a - 37"), "a - 7"));
   CHECK(has(follow("36 - a*b"), "18 - a"));
 }
+
+}  // namespace sym_learning_test

@@ -5,6 +5,8 @@
 #include "sym/needed.hpp"
 #include "unit/sym/environments.hpp"
 
+namespace sym_needed_test {
+
 using namespace oriel;
 using test::guard_texts;
 using test::Strings;
@@ -124,3 +126,5 @@ TEST_CASE("a symbol that too many guards name is fixed") {
   CHECK(to_string(needed(s1, [&] { return s1 != 9 && s1 != 11 && s1 != 13 ? s1 : 1 * s1; })) == "s1");
   CHECK(guard_texts(env) == Strings{"s0 < s1", "s0 == 5"});
 }
+
+}  // namespace sym_needed_test

@@ -4,6 +4,8 @@
 #include "oriel/error.hpp"
 #include "unit/sym/environments.hpp"
 
+namespace sym_parse_test {
+
 using namespace oriel;
 using sym::to_string;
 
@@ -78,3 +80,5 @@ TEST_CASE("names of symbols") {
   for (const char* wrong : {"", "0s", "a b", "max", "and", "True", "a-b", "\xc3\xa4"})
     CHECK_FALSE(sym::is_symbol_name(wrong));
 }
+
+}  // namespace sym_parse_test

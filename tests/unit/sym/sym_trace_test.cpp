@@ -4,6 +4,8 @@
 
 #include "unit/sym/environments.hpp"
 
+namespace sym_trace_test {
+
 using namespace oriel;
 using test::guard_texts;
 using test::Strings;
@@ -62,3 +64,5 @@ TEST_CASE("quick: what canonical form and ranges do not tell is a guard, once") 
   CHECK((s + t).value() == 16);
   CHECK(guard_texts(env) == Strings{"s == 3*t", "s % 3 == 0", "s + t == 16"});
 }
+
+}  // namespace sym_trace_test

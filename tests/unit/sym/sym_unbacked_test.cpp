@@ -5,6 +5,8 @@
 #include "oriel/shape.hpp"
 #include "unit/sym/environments.hpp"
 
+namespace sym_unbacked_test {
+
 using namespace oriel;
 using test::deferred_texts;
 using test::guard_texts;
@@ -130,3 +132,5 @@ TEST_CASE("making shapes of unbacked sizes asks nothing") {
   CHECK(to_string(numel(shape)) == "6*u0");
   CHECK(env.guards().empty());
 }
+
+}  // namespace sym_unbacked_test

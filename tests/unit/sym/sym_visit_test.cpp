@@ -10,6 +10,8 @@
 #include "sym/build.hpp"
 #include "sym/program.hpp"
 
+namespace sym_visit_test {
+
 using namespace oriel::sym;
 
 namespace {
@@ -73,3 +75,5 @@ TEST_CASE("few nodes take no slots, many at most four each") {
     if (k >= 16) CHECK(table.slots() <= 4 * table.size());
   }
 }
+
+}  // namespace sym_visit_test

@@ -8,6 +8,8 @@
 
 #include "view/merging/merge.hpp"
 
+namespace arc_search_test {
+
 using namespace oriel::detail;
 
 namespace {
@@ -145,3 +147,5 @@ TEST_CASE("find_valid_box is exact") {
   CHECK(boxes > 5'000);
   CHECK(refused > 20'000);
 }
+
+}  // namespace arc_search_test

@@ -6,6 +6,8 @@
 #include "oracle.hpp"
 #include "small_views.hpp"
 
+namespace canonical_test {
+
 using oriel::Shape;
 using oriel::View;
 
@@ -55,3 +57,5 @@ TEST_CASE("a view prints in one short line") {
   CHECK(View::make({4, 3}, {3, 1}, -3, {{1, 3}, {0, 3}}).str() == "(4,3):(3,1)-3[1:3,0:3)");
   CHECK(View::contiguous({}).str() == "():()");
 }
+
+}  // namespace canonical_test

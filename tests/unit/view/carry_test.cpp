@@ -5,6 +5,8 @@
 
 #include "view/merging/valid_box.hpp"
 
+namespace carry_test {
+
 using namespace oriel::detail;
 
 TEST_CASE("first_hit finds the least multiple in a range of residues") {
@@ -150,3 +152,5 @@ TEST_CASE("a reach that passes 64 bits is a carry") {
   IntList slope;
   CHECK_FALSE(carry_free({cut - 1, {1}, {(std::int64_t{1} << 24) + 2}}, cut, slope));
 }
+
+}  // namespace carry_test

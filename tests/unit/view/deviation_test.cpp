@@ -7,6 +7,8 @@
 
 #include "view/merging/merge.hpp"
 
+namespace deviation_test {
+
 using namespace oriel::detail;
 
 namespace {
@@ -102,3 +104,5 @@ TEST_CASE("find_deviation looks at lines far apart where there are too many") {
   Int steps = 2'000;
   CHECK(find_deviation({3'000, 300'000, 3'000}, {carry}, steps) == Found::Yes);
 }
+
+}  // namespace deviation_test

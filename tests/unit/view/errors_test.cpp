@@ -4,6 +4,8 @@
 #include "oriel/error.hpp"
 #include "oriel/view.hpp"
 
+namespace errors_test {
+
 using oriel::ArgumentError;
 using oriel::OverflowError;
 using oriel::ShapeError;
@@ -143,3 +145,5 @@ TEST_CASE("a refused movement leaves its view as it was") {
   CHECK_THROWS_AS(tracker.reshape({5}), ShapeError);
   CHECK(tracker == ShapeTracker({2, 3}));
 }
+
+}  // namespace errors_test

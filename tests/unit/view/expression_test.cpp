@@ -6,6 +6,8 @@
 #include "generators.hpp"
 #include "oracle.hpp"
 
+namespace expression_test {
+
 using oriel::ShapeTracker;
 using oriel::View;
 
@@ -165,3 +167,5 @@ TEST_CASE("nothing valid is the condition 0") {
   CHECK(ShapeTracker({2}).pad({{0, 2}}).shrink({{2, 4}}).index_expression() == "0");
   CHECK(ShapeTracker({0, 2}).valid_expression() == "0");
 }
+
+}  // namespace expression_test

@@ -7,6 +7,8 @@
 
 #include "oracle.hpp"
 
+namespace hard_cases_test {
+
 using nlohmann::json;
 using oriel::View;
 
@@ -41,3 +43,5 @@ TEST_CASE("hard stacks have the answers that were worked out for them") {
     CHECK(simple.simplify() == simple);
   }
 }
+
+}  // namespace hard_cases_test

@@ -11,6 +11,8 @@
 #include "oracle.hpp"
 #include "small_views.hpp"
 
+namespace injective_test {
+
 using namespace oriel;
 using detail::Distinctness;
 using detail::distinctness;
@@ -148,3 +150,5 @@ TEST_CASE("disjoint maps") {
   CHECK(detail::disjoint(line(0, 1), line(n, 1)));
   CHECK_FALSE(detail::disjoint(line(0, 2), line(2, 2)));
 }
+
+}  // namespace injective_test

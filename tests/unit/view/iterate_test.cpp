@@ -9,7 +9,9 @@
 #include "layouts.hpp"
 #include "oriel/error.hpp"
 
-using namespace layouts;
+namespace iterate_test {
+
+using namespace random_layouts;
 using oriel::ArgumentError;
 using oriel::MemoryFormat;
 using oriel::OverflowError;
@@ -247,3 +249,5 @@ TEST_CASE("errors") {
   CHECK_THROWS_WITH_AS(iterate({{{half, 1}, {1, 1}}, {{1, half}, {1, 1}}}),
                        "iterate: the element count of shape (4294967296, 4294967296) passes 2^63-1", OverflowError);
 }
+
+}  // namespace iterate_test

@@ -7,6 +7,8 @@
 #include <sstream>
 #include <vector>
 
+namespace layout_command_test {
+
 namespace {
 
 struct Outcome {
@@ -102,3 +104,5 @@ TEST_CASE("JSON lines") {
   CHECK(answer(R"j({"op":"complement","a":"4:1","n":"x"})j").contains("error"));
   CHECK(answer("nonsense").contains("error"));
 }
+
+}  // namespace layout_command_test

@@ -8,7 +8,9 @@
 #include "layouts.hpp"
 #include "oriel/error.hpp"
 
-using namespace layouts;
+namespace layout_test {
+
+using namespace random_layouts;
 using oriel::ArgumentError;
 using oriel::MemoryFormat;
 using oriel::OverflowError;
@@ -160,3 +162,5 @@ TEST_CASE("span and text") {
   CHECK(Layout{{2, 3}, {10, -1}}.str() == "(2,3):(10,-1)");
   CHECK(name(MemoryFormat::preserve) == "preserve");
 }
+
+}  // namespace layout_test

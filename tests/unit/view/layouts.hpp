@@ -11,7 +11,7 @@
 
 #include "oriel/layout.hpp"
 
-namespace layouts {
+namespace random_layouts {
 
 using nlohmann::json;
 using oriel::Ints;
@@ -94,4 +94,4 @@ inline std::int64_t position(const std::vector<std::int64_t>& index, const Ints&
   return at;
 }
 
-}  // namespace layouts
+}  // namespace random_layouts

@@ -8,6 +8,8 @@
 
 #include "cli/view_command.hpp"
 
+namespace merge_examples_test {
+
 namespace {
 
 struct Example {
@@ -68,3 +70,5 @@ TEST_CASE("merges of symbolic views print the view and the guards that the proof
     CHECK(printed.guards == example.guards);
   }
 }
+
+}  // namespace merge_examples_test

@@ -11,6 +11,8 @@
 #include "oracle.hpp"
 #include "view/merging/merge.hpp"
 
+namespace merge_test {
+
 using oriel::MergeResult;
 using oriel::MergeVerdict;
 using oriel::View;
@@ -183,3 +185,5 @@ TEST_CASE("merges are counted by how they ended, for all threads and for each") 
   CHECK(everywhere.steps == here.steps);
   CHECK(everywhere.unknown == 1);
 }
+
+}  // namespace merge_test

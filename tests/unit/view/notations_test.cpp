@@ -11,6 +11,8 @@
 #include "oriel/error.hpp"
 #include "oriel/layouts.hpp"
 
+namespace notations_test {
+
 namespace {
 
 using oriel::SymInt;
@@ -290,3 +292,5 @@ TEST_CASE("costs are those of brute force") {
   CHECK(error_of([&] { of("4:1", {.lanes = 0}); }) == "layout: the model's lanes is 0; it has to be positive");
   CHECK(error_of([&] { of("(10000,10000):(1,10000)"); }).find("at most 10000000 are listed") != std::string::npos);
 }
+
+}  // namespace notations_test

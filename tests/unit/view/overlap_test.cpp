@@ -11,6 +11,8 @@
 #include "oriel/error.hpp"
 #include "view/layouts/iterate.hpp"
 
+namespace overlap_test {
+
 using namespace oriel;
 using namespace oriel::detail;
 
@@ -78,12 +80,12 @@ TEST_CASE("outputs that repeat, or overlap an input in part, are refused") {
 }
 
 TEST_CASE("PyTorch's answers: outputs that share memory with inputs are refused, and taken, where they are there") {
-  for (const layouts::json& c : layouts::read_cases("torch_overlap.json", 499)) {
+  for (const random_layouts::json& c : random_layouts::read_cases("torch_overlap.json", 499)) {
     CAPTURE(c.dump());
-    const auto layout = [&](const layouts::json& operand) {
-      return Layout::make(layouts::read_ints(c["shape"]), layouts::read_ints(operand["strides"]));
+    const auto layout = [&](const random_layouts::json& operand) {
+      return Layout::make(random_layouts::read_ints(c["shape"]), random_layouts::read_ints(operand["strides"]));
     };
-    const auto place = [](const layouts::json& operand) {
+    const auto place = [](const random_layouts::json& operand) {
       return MemoryPlace{operand["storage"].get<std::int64_t>(), operand["offset"].get<std::int64_t>()};
     };
     const Layout output = layout(c["out"]);
@@ -91,7 +93,7 @@ TEST_CASE("PyTorch's answers: outputs that share memory with inputs are refused,
     held.reserve(c["inputs"].size());  // keeps pointers to the elements valid
     std::vector<const Layout*> inputs;
     std::vector<MemoryPlace> places{place(c["out"])};
-    for (const layouts::json& input : c["inputs"]) {
+    for (const random_layouts::json& input : c["inputs"]) {
       held.push_back(layout(input));
       inputs.push_back(input.contains("same_tensor") ? &output : &held.back());
       places.push_back(place(input));
@@ -109,3 +111,5 @@ TEST_CASE("PyTorch's answers: outputs that share memory with inputs are refused,
     CHECK(answer == c["expect"].get<std::string>());
   }
 }
+
+}  // namespace overlap_test

@@ -6,6 +6,8 @@
 #include "oracle.hpp"
 #include "small_views.hpp"
 
+namespace primitives_test {
+
 using oracle::Index;
 using oracle::Position;
 using oriel::Ints;
@@ -167,3 +169,5 @@ TEST_CASE("huge extents do not overflow where no valid position does") {
   const View masked = View::make({4}, {huge}, 0, {{0, 1}});
   CHECK(masked.flip({0}).at(Index{3}) == 0);
 }
+
+}  // namespace primitives_test

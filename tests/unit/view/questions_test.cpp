@@ -10,6 +10,8 @@
 #include "small_views.hpp"
 #include "view/index_maps.hpp"
 
+namespace questions_test {
+
 using namespace oriel;
 
 namespace {
@@ -208,3 +210,5 @@ TEST_CASE("windows over a padded axis are one view under no split of their axes"
   CHECK(detail::never_one_view(detail::trusted_stack(stack)));
   CHECK(env.guards().empty());
 }
+
+}  // namespace questions_test

@@ -9,6 +9,8 @@
 #include "generators.hpp"
 #include "oracle.hpp"
 
+namespace refine_test {
+
 using oriel::Ints;
 using oriel::Refinement;
 using oriel::Shape;
@@ -244,3 +246,5 @@ TEST_CASE("stacks whose flat map is no view have one form where steps, masks or 
   const std::string masks = form(View::make({7}, {1}, 1), View::make({3, 3}, {1, 0}, 0, {{0, 3}, {1, 2}}));
   CHECK(form(View::make({7}, {1}, 2), View::make({3, 3}, {1, 0}, 0, {{0, 3}, {2, 3}})) == masks);
 }
+
+}  // namespace refine_test

@@ -6,6 +6,8 @@
 #include "oracle.hpp"
 #include "small_views.hpp"
 
+namespace reshape_test {
+
 using oriel::Shape;
 using oriel::View;
 
@@ -97,3 +99,5 @@ TEST_CASE("if the arithmetic exceeds 64 bits, the answer is no view instead of a
   CHECK(view.at(std::vector<std::int64_t>{15, 1}) == huge);
   CHECK_FALSE(view.reshape({128}).has_value());
 }
+
+}  // namespace reshape_test

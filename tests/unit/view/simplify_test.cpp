@@ -8,6 +8,8 @@
 #include "view/merging/simplify.hpp"
 #include "view/positions.hpp"
 
+namespace simplify_test {
+
 using oriel::ShapeTracker;
 using oriel::View;
 
@@ -107,3 +109,5 @@ TEST_CASE("a view that is cut to a range keeps every position in it, and tells w
   CHECK(inside > 10'000);
   CHECK(cut > 1000);
 }
+
+}  // namespace simplify_test

@@ -9,7 +9,9 @@
 #include "oriel/error.hpp"
 #include "oriel/view.hpp"
 
-using namespace layouts;
+namespace strided_reshape_test {
+
+using namespace random_layouts;
 using oriel::detail::ReshapeRefusal;
 using oriel::detail::strided_reshape;
 using oriel::detail::StridedReshape;
@@ -112,3 +114,5 @@ TEST_CASE("-1 and the refusals") {
   CHECK(refusal(six, {half, half, -1}) == ReshapeRefusal::size_mismatch);
   CHECK(strided_reshape(empty, {half, 0, half}).layout.shape == Shape{half, 0, half});
 }
+
+}  // namespace strided_reshape_test

@@ -12,6 +12,8 @@
 #include "view/layouts/iterate.hpp"
 #include "view/layouts/strided_reshape.hpp"
 
+namespace symbolic_test {
+
 using namespace oriel;
 
 namespace {
@@ -202,3 +204,5 @@ TEST_CASE("a reshape asks whether a product of neighbours is even, and takes no 
   CHECK(pairs.layout.str() == "((s*s + s) // 2,2):(2,1)");
   CHECK(guards(env).empty());
 }
+
+}  // namespace symbolic_test

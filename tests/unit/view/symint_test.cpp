@@ -4,6 +4,8 @@
 #include "oriel/error.hpp"
 #include "oriel/shape.hpp"
 
+namespace symint_test {
+
 using oriel::ArgumentError;
 using oriel::OverflowError;
 using oriel::SymInt;
@@ -77,3 +79,5 @@ TEST_CASE("shapes print and hash") {
   CHECK(hash_value(oriel::Shape{2, 3}) != hash_value(oriel::Shape{3, 2}));
   CHECK(hash_value(oriel::Shape{}) != hash_value(oriel::Shape{0}));
 }
+
+}  // namespace symint_test

@@ -4,6 +4,8 @@
 #include "generators.hpp"
 #include "oracle.hpp"
 
+namespace tracker_test {
+
 using oriel::ShapeTracker;
 using oriel::View;
 
@@ -70,3 +72,5 @@ TEST_CASE("equal trackers hash alike") {
   CHECK(hash_value(a) == hash_value(b));
   CHECK(hash_value(a) != hash_value(ShapeTracker({6})));
 }
+
+}  // namespace tracker_test

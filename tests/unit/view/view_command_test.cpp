@@ -10,6 +10,8 @@
 
 #include "cli/view_lines.hpp"
 
+namespace view_command_test {
+
 namespace {
 
 struct Outcome {
@@ -301,3 +303,5 @@ TEST_CASE("a reshape line that makes no sense gets an error") {
   CHECK(answer(R"({"shape":[4294967296,4294967296],"strides":[1,1],"new_shape":[1]})") ==
         R"({"error":"view: the element count of shape (4294967296, 4294967296) passes 2^63-1"})");
 }
+
+}  // namespace view_command_test

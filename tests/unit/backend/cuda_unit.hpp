@@ -28,6 +28,7 @@ struct Uint3 {
 };
 extern const __device__ Uint3 threadIdx, blockIdx, blockDim;
 __device__ void __syncthreads();
+__device__ int atomicAdd(int*, int);
 __device__ float __int_as_float(int);
 __device__ double __longlong_as_double(long long);
 extern "C" __device__ void* memcpy(void*, const void*, unsigned long);

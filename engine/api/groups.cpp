@@ -118,6 +118,7 @@ Tensor counted(const Operand& x, const std::optional<Tensor>& weights, std::int6
   if (numel(at->shape) != 0) {
     runtime::check_may_read("bincount");
     const Tensor list = Access::tensor(at), ends[] = {min(list), max(list)};
+    realize({list, ends[0], ends[1]}, call.origin().site);  // what is scattered is in memory: it is computed once
     if (ends[0].item<std::int64_t>() < 0) {
       throw ArgumentError(
           "bincount", fmt::format("{} is among the numbers; they are counted from 0", ends[0].item<std::int64_t>()));
@@ -189,7 +190,8 @@ Histogram histogram(const Operand& x, std::int64_t bins, const HistogramOptions&
   std::pair<double, double> range = options.range.value_or(std::pair(0.0, 1.0));
   if (!options.range && numel(shape) != 0) {
     runtime::check_may_read("histogram");
-    const Tensor ends[] = {min(v.tensor()), max(v.tensor())};
+    const Tensor line = v.tensor(), ends[] = {min(line), max(line)};
+    realize({line, ends[0], ends[1]}, call.origin().site);
     range = {ends[0].to(DType::float64).item<double>(), ends[1].to(DType::float64).item<double>()};
   }
   const Bins b = Bins::of(call, bins, range);

@@ -87,7 +87,7 @@ Tensor flat(const Tensor& x) { return x.reshape({x.numel()}); }
 /// The positions where a mask of one axis on a device of its own memory is true: the mask stays there, and the host
 /// reads how many there are.
 Tensor found_there(const Call& call, const Tensor& mask) {
-  const Tensor counts = cumsum(mask, 0);
+  const Tensor counts = cumsum(mask, 0).realize();  // the host reads its end, and the search all of it
   const auto found = counts.select(0, -1).item<std::int64_t>();
   return searchsorted(counts, Access::tensor(graph::iota({found}, mask.device(), call.origin())) + 1);
 }

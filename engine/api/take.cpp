@@ -34,11 +34,20 @@ NodePtr raw_positions(const Call& call, const Tensor& index) {
 
 NodePtr positions(const Call& call, const Tensor& index, SymInt extent, Bounds bounds) {
   const NodePtr at = raw_positions(call, index);
-  const NodePtr zero = position_number(call, 0, *at);
-  const NodePtr from_end = call.binary(Op::Add, at, position_number(call, extent, *at));
-  const NodePtr moved = call.where(call.binary(Op::Lt, at, zero), from_end, at);
-  const NodePtr inside = call.binary(Op::And, call.binary(Op::Le, zero, moved),
-                                     call.binary(Op::Lt, moved, position_number(call, extent, *at)));
+  const bool counts_from_start = is_unsigned(index.dtype());
+  // Every uint8 names an entry of a table of 256.
+  if (counts_from_start && itemsize(index.dtype()) <= 2 && !extent.is_symbolic() &&
+      extent.value() >= std::int64_t{1} << (8 * itemsize(index.dtype())))
+    return at;
+  NodePtr moved = at;
+  NodePtr inside = call.binary(Op::Lt, at, position_number(call, extent, *at));
+  if (!counts_from_start) {
+    const NodePtr zero = position_number(call, 0, *at);
+    const NodePtr from_end = call.binary(Op::Add, at, position_number(call, extent, *at));
+    moved = call.where(call.binary(Op::Lt, at, zero), from_end, at);
+    inside = call.binary(Op::And, call.binary(Op::Le, zero, moved),
+                         call.binary(Op::Lt, moved, position_number(call, extent, *at)));
+  }
   if (bounds == Bounds::checked) {
     runtime::check_may_read(call.operation());
     const std::vector<bool> good = Access::tensor(inside).to_vector<bool>();

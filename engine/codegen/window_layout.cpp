@@ -5,17 +5,15 @@
 #include <numeric>
 
 #include "graph/op.hpp"
+#include "schedule/form_limits.hpp"
 
 namespace oriel::codegen {
 
 namespace {
 
-// The most elements of the source that are computed, as a part of the elements that all points read.
-constexpr double kMostComputed = 0.6;
-// The same for a step above 1: gathering strided lanes once pays off even if each element is read only once.
+// As kMostDistinctRead, for a step above 1: gathering strided lanes once pays off even if each element is read only
+// once.
 constexpr double kMostApart = 1;
-// The largest distance of neighbouring results in the source. Their elements are gathered once, lane by lane.
-constexpr std::int64_t kMostStep = 4;
 
 }  // namespace
 
@@ -61,7 +59,7 @@ const Makers& WindowFinder::makers() const {
 
 bool WindowFinder::pays(const WindowLayout& l, bool rows) const {
   const std::size_t x = outer_ - 1;
-  if (l.steps[x] > kMostStep) return false;
+  if (l.steps[x] > schedule::kMostWindowStep) return false;
   const std::int64_t x_points = extent(x), y_points = rows ? extent(x - 1) : 1;
   std::int64_t planes = 1, column_span = -l.x_first, row_span = -l.y_first;
   for (std::size_t d = outer_; d < outer_ + inner_; ++d) {
@@ -75,7 +73,7 @@ bool WindowFinder::pays(const WindowLayout& l, bool rows) const {
   const double computed = static_cast<double>(planes) * static_cast<double>(height) * static_cast<double>(columns);
   const double read = static_cast<double>(numel(stage_.inner, "windows").value()) * static_cast<double>(y_points) *
                       static_cast<double>(x_points);
-  return computed <= (l.steps[x] > 1 ? kMostApart : kMostComputed) * read;
+  return computed <= (l.steps[x] > 1 ? kMostApart : schedule::kMostDistinctRead) * read;
 }
 
 bool WindowFinder::possible() const {

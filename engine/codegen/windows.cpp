@@ -6,17 +6,13 @@
 #include "codegen/makers.hpp"
 #include "codegen/window_layout.hpp"
 #include "codegen/window_programs.hpp"
+#include "schedule/form_limits.hpp"
 
 namespace oriel::codegen {
 
 using graph::Op;
 
 namespace {
-
-// Rows shorter than this leave most lanes of a packet idle.
-constexpr std::int64_t kShortestRow = 4;
-// With more taps than this, a blocked product or rows that fill a tile are faster.
-constexpr std::int64_t kMostTaps = 256;
 
 /// Windows over a source, and how the loops move through it.
 struct Found {
@@ -105,9 +101,9 @@ std::optional<Found> find(const LoopProgram& program) {
   if (std::any_of(stage.body.begin(), stage.body.end(), [](const Instr& in) { return in.code == Code::Store; })) {
     return std::nullopt;
   }
-  if (program.outer.back() < kShortestRow) return std::nullopt;
+  if (program.outer.back() < schedule::kShortestWindowRow) return std::nullopt;
   const std::int64_t points = numel(stage.inner, "windows").value();
-  if (points < 2 || points > kMostTaps || numel(program.outer, "windows").value() == 0) return std::nullopt;
+  if (points < 2 || points > schedule::kMostTaps || numel(program.outer, "windows").value() == 0) return std::nullopt;
   const WindowFinder finder(program, at);
   if (!finder.possible()) return std::nullopt;
   const Reduction& reduction = stage.reductions[0];

@@ -5,6 +5,17 @@
 
 namespace oriel::schedule {
 
+// The windows that run in a form of their own: the schedule forms their kernels by these numbers, and codegen
+// recognises the kernels by them.
+/// Rows shorter than this leave most lanes of a packet idle.
+inline constexpr std::int64_t kShortestWindowRow = 4;
+/// With more taps than this, a blocked product or rows that fill a tile are faster.
+inline constexpr std::int64_t kMostTaps = 256;
+/// The largest distance of neighbouring results in the source: their elements are gathered once, lane by lane.
+inline constexpr std::int64_t kMostWindowStep = 4;
+/// The most distinct elements that windows read, as a part of all that they read.
+inline constexpr double kMostDistinctRead = 0.6;
+
 /// The forms are those of forms.hpp. A kernel has one only while it holds no other reduction and no other loops, so
 /// kernels are cut where a value would lose its form.
 struct FormLimits {

@@ -17,13 +17,6 @@ namespace {
 
 // The most movements between a sum and its product.
 constexpr std::size_t kMostMovements = 256;
-// The limits of codegen/windows.cpp and window_layout.cpp: the longest windows, the shortest rows, and the largest step
-// between results.
-constexpr std::int64_t kMostTaps = 256;
-constexpr std::int64_t kShortestRow = 4;
-constexpr std::int64_t kMostStep = 4;
-// The most distinct elements that windows may read, as a part of all that they read.
-constexpr double kMostDistinct = 0.6;
 
 std::vector<bool> reduced_axes(const Entry& reduction, std::size_t rank) {
   std::vector<bool> reduced(rank, false);
@@ -100,7 +93,7 @@ ReductionForm ReductionForms::find(EntryId v) {
   for (const SymInt n : reduced_extents(arena_[e.source[0]].shape(), std::get<Ints>(e.node->arg))) form.depth *= n;
   const bool product = find_product(v, form);
   // Few rows that share a matrix of windows are windows with weights.
-  if ((!product || form.rows <= kShortestRow || form.columns <= kShortestRow) && find_windows(v, form))
+  if ((!product || form.rows <= kShortestWindowRow || form.columns <= kShortestWindowRow) && find_windows(v, form))
     form.form = Form::Windows;
   return form;
 }
@@ -249,15 +242,15 @@ bool ReductionForms::reads_windows(EntryId source, MapId map, const std::vector<
   std::size_t x = domain.size();
   for (std::size_t d = 0; d < domain.size(); ++d)
     if (!reduced[d] && domain[d] > 1) x = d;
-  if (x == domain.size() || domain[x] < kShortestRow) return false;
+  if (x == domain.size() || domain[x] < kShortestWindowRow) return false;
   bool any = false;
   for (const Read& r : reads) {
     if (arena_[r.entry].is_const()) continue;
     const std::optional<detail::WindowWalk> walk = detail::window_walk(maps_[r.map], reduced, x);
     if (!walk) return false;
     // Windows that do not overlap. Along one axis they are short rows, which plain loops read as fast.
-    const bool beside = walk->across > 1 && walk->step >= 2 && walk->step <= kMostStep;
-    if (walk->distinct > kMostDistinct * walk->points && !beside) return false;
+    const bool beside = walk->across > 1 && walk->step >= 2 && walk->step <= kMostWindowStep;
+    if (walk->distinct > kMostDistinctRead * walk->points && !beside) return false;
     any = true;
   }
   return any;

@@ -122,4 +122,15 @@ TEST_CASE("recording a training loop that forgets to realise costs a few visits 
   weights[0] = weights[1] = x;
 }
 
+TEST_CASE("what is counted is computed once, though the host reads its ends first") {
+  const Tensor x = sin(arange(6000).to(DType::float32)).reshape({1000, 6}).realize();
+  const std::uint64_t before = runtime::counters().kernels_launched;
+  const Tensor nearest = argmin(x, 1);
+  const Tensor counts = bincount(nearest, 6);
+  realize({nearest, counts});
+  // The positions, their ends, the one that is added, and the sums.
+  CHECK(runtime::counters().kernels_launched - before <= 5);
+  CHECK(sum(counts).item<std::int64_t>() == 1000);
+}
+
 }  // namespace lazy_test

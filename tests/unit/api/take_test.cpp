@@ -273,4 +273,20 @@ TEST_CASE("long rows are read whole, and rows that are not there are zeros") {
   }
 }
 
+TEST_CASE("positions without a sign count from the start") {
+  const Tensor table = arange(256) * 3, bytes = arange(256).to(DType::uint8);
+  CHECK(all(take(table, bytes) == table).item<bool>());
+  // Of 255 entries, the last position names none: 0 is read there.
+  const Tensor shorter = table.shrink({{0, 255}});
+  CHECK(all(take(shorter, bytes, 0, Bounds::zero) == where(bytes == 255, 0, table)).item<bool>());
+  CHECK_THROWS_WITH_AS(take(shorter, bytes, 0, Bounds::checked),
+                       "take: index 255 is out of range for an axis of size 255; valid are -255 to 254", IndexError);
+  CHECK(all(take(table, arange(256).to(DType::uint16), 0, Bounds::zero) == table).item<bool>());
+  const auto f = function([](Tensor t, Tensor i) { return take(t, i, 0, Bounds::zero); }, {.dynamic = Dynamic::yes});
+  for (const std::int64_t n : {255, 256, 300}) {
+    const Tensor t = arange(n) + 1;
+    CHECK(all(f(t, bytes) == take(t, bytes, 0, Bounds::zero)).item<bool>());
+  }
+}
+
 }  // namespace oriel::take_test

@@ -35,7 +35,7 @@ struct ReportData {
 /// take the least time first, and so are accesses beyond `detail_bytes`.
 std::string report_json(const ReportData& data, std::size_t source_bytes,
                         std::size_t detail_bytes = static_cast<std::size_t>(-1));
-/// The same with as many sources as a page of 1 MB holds.
+/// The same with as many accesses, then sources, as a page of 1 MB holds.
 std::string bounded_json(const ReportData& data);
 /// The page of some JSON.
 std::string page_of(std::string_view json);

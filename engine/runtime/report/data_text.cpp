@@ -226,12 +226,12 @@ std::string bounded_json(const ReportData& data) {
     const std::size_t taken = report_json(data, 0, detail_bytes).size() + page;
     return kMostBytes - std::min(taken, kMostBytes);
   };
-  if (left_beside(0) == 0 && !data.files.empty()) {  // the program's text goes before what only the page has
+  const std::size_t details = left_beside(0);
+  if (details == 0 && !data.files.empty()) {  // the program's text goes before what only the page has
     ReportData smaller = data;
     smaller.files.clear();
     return bounded_json(smaller);
   }
-  const std::size_t details = left_beside(0);
   // Escapes of line ends and brackets add about a quarter to a source.
   return report_json(data, left_beside(details) / 4 * 3, details);
 }

@@ -115,7 +115,7 @@ class SortRenderer : private Statements {
   std::int64_t local_bytes() const {
     const std::size_t element = itemsize(key_) + (sort_.positions ? itemsize(place_) : 0);
     return with_padding(tile()) * static_cast<std::int64_t>(element) + with_padding(kLocalDigits * items_) * 2 +
-           8 * items_ + 3 * kDigits * 4;
+           static_cast<std::int64_t>(itemsize(place_)) * (2 * items_ + kDigits) + 4 * kDigits;
   }
 
   static std::string slot(const std::string& index) { return fmt::format("({0}) + ({0}) / {1}", index, kLocalBanks); }
@@ -131,6 +131,10 @@ class SortRenderer : private Statements {
   }
   std::uint64_t all_bits() const { return key_ == DType::uint64 ? ~std::uint64_t{0} : 0xffffffffu; }
   std::uint64_t sign() const { return all_bits() / 2 + 1; }
+  /// What is added to an integer, so that the lowest one has the key 0.
+  std::uint64_t lift() const {
+    return is_unsigned(from_) || from_ == DType::bool_ ? 0 : std::uint64_t{1} << (bits_ - 1);
+  }
 
   void unroll() {
     if (!cpu_) line("#pragma unroll");
@@ -165,8 +169,7 @@ class SortRenderer : private Statements {
     const std::string element = helpers_.load_one(from_, buffers_.front(), at);
     if (!is_floating(from_)) {
       const std::string wide = fmt::format("({})({})", key_type(), element);
-      const std::uint64_t low = is_unsigned(from_) || from_ == DType::bool_ ? 0 : std::uint64_t{1} << (bits_ - 1);
-      line("key = {}({} + {}){};", flipped(), wide, key_number(low), mask());
+      line("key = {}({} + {}){};", flipped(), wide, key_number(lift()), mask());
       return;
     }
     const DType value = codegen::register_dtype(from_);
@@ -189,8 +192,7 @@ class SortRenderer : private Statements {
   void store_result(const std::string& at, const std::string& key, const std::string& place) {
     if (sort_.positions) return line("{}[{}] = {};", buffers_.back(), at, dialect_.converted(to_, 1, place));
     if (!is_floating(from_)) {
-      const std::uint64_t low = is_unsigned(from_) || from_ == DType::bool_ ? 0 : std::uint64_t{1} << (bits_ - 1);
-      const std::string number = fmt::format("({}{}{}) - {}", flipped(), key, mask(), key_number(low));
+      const std::string number = fmt::format("({}{}{}) - {}", flipped(), key, mask(), key_number(lift()));
       return line("{};",
                   helpers_.store_one(to_, buffers_.back(), at, fmt::format("({})({})", value_type(to_), number)));
     }

@@ -26,13 +26,16 @@ struct ScatterBlock {
 template <class F>
 void each_scattered(const ScatterBlock& b, F f) {
   const std::uint64_t entries = static_cast<std::uint64_t>(b.last - b.first);
-  for (std::int64_t k = 0; k < b.keys; ++k) {
-    for (std::int64_t j = b.from; j < b.to; ++j) {
-      const std::int64_t p = b.positions[b.each ? k * b.inner + j : k];
-      const std::uint64_t e = static_cast<std::uint64_t>((p < 0 ? p + b.extent : p) - b.first);
-      if (e < entries) f(k, j, b.first + static_cast<std::int64_t>(e));
-    }
+  const auto visit = [&](std::int64_t k, std::int64_t j, std::int64_t p) {
+    const std::uint64_t e = static_cast<std::uint64_t>((p < 0 ? p + b.extent : p) - b.first);
+    if (e < entries) f(k, j, b.first + static_cast<std::int64_t>(e));
+  };
+  if (!b.each && b.to - b.from == 1) {  // the most frequent form, without a loop in the loop
+    for (std::int64_t k = 0; k < b.keys; ++k) visit(k, b.from, b.positions[k]);
+    return;
   }
+  for (std::int64_t k = 0; k < b.keys; ++k)
+    for (std::int64_t j = b.from; j < b.to; ++j) visit(k, j, b.positions[b.each ? k * b.inner + j : k]);
 }
 
 template <class T>

@@ -11,7 +11,7 @@
 
 namespace oriel::backend::eigen {
 
-/// Threads share blocks, else the elements of lines, else the entries: then each of them reads all positions. Each
+/// Threads share blocks, else the elements of lines, else entries or keys, whichever is fastest. Each
 /// entry combines its elements in the order of their keys, so the number of threads changes no bit.
 struct ScatterPlan {
   codegen::Scattering scatter;

@@ -18,8 +18,8 @@ class Axes {
   Axes() = default;  ///< all
   /// One axis.
   template <std::integral T>
-  requires(!std::same_as<T, bool>) Axes(T axis)
-      : list_{SymInt(axis)}, all_(false) {}  // NOLINT(google-explicit-constructor)
+  requires(!std::same_as<T, bool>) Axes(T axis)  // NOLINT(google-explicit-constructor)
+      : list_{SymInt(axis)}, all_(false) {}
   /// A list of axes, in any order.
   /// @{
   Axes(std::initializer_list<SymInt> axes) : list_(axes), all_(false) {}
@@ -44,6 +44,7 @@ class KeepDim {
   /// Keep them?
   template <std::same_as<bool> T>
   constexpr KeepDim(T keep) noexcept : keep_(keep) {}  // NOLINT(google-explicit-constructor)
+  /// Does not compile.
   template <detail::PlainNumber T>
   KeepDim(T) noexcept {  // NOLINT(google-explicit-constructor)
     static_assert(

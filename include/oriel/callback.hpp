@@ -27,7 +27,7 @@ class Callback<Result(Args...)> {
   /// Keeps a copy of `f`. Empty if `f` is a null pointer or an empty std::function.
   template <class F>
   requires(!std::same_as<std::decay_t<F>, Callback> && std::is_invocable_r_v<Result, std::decay_t<F>&, Args...>)
-      Callback(F&& f) {  // NOLINT(google-explicit-constructor)
+      Callback(F&& f) {  // NOLINT(google-explicit-constructor,bugprone-forwarding-reference-overload)
     using Kept = std::decay_t<F>;
     if constexpr (std::is_pointer_v<std::remove_cvref_t<F>>) {
       if (f == nullptr) return;

@@ -17,7 +17,7 @@
 #include "oriel/captured.hpp"
 #include "oriel/tensor.hpp"
 
-namespace ORIEL_API oriel {
+namespace ORIEL_API oriel {  // NOLINT(modernize-concat-nested-namespaces): it has an attribute
 namespace detail {
 
 template <class F>

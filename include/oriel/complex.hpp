@@ -223,9 +223,8 @@ class ComplexOperand {
   ComplexOperand(const Tensor& x, Site site = Site::here()) noexcept  // NOLINT(google-explicit-constructor)
       : real_(x, site), imag_(0, site) {}
   template <class T>
-  requires std::is_arithmetic_v<T> ComplexOperand(T x, Site site = Site::here())
-  noexcept  // NOLINT(google-explicit-constructor)
-      : real_(x, site), imag_(0, site) {}
+  requires std::is_arithmetic_v<T> ComplexOperand(T x, Site site = Site::here())  // NOLINT(google-explicit-constructor)
+  noexcept : real_(x, site), imag_(0, site) {}
   template <detail::ComplexValue T>
   ComplexOperand(const T& z, Site site = Site::here()) noexcept  // NOLINT(google-explicit-constructor)
       : real_(z.real(), site), imag_(z.imag(), site), is_real_(false) {}
@@ -261,6 +260,7 @@ class ComplexNumber {
 /// magnitude * (cos(angle) + sin(angle) i).
 [[nodiscard]] Complex polar(const Operand& magnitude, const Operand& angle);
 
+// NOLINTBEGIN(bugprone-macro-parentheses): types and operators
 #define ORIEL_COMPLEX_OPERATOR(Result, op)                                             \
   [[nodiscard]] Result operator op(const ComplexArgument& a, const ComplexOperand& b); \
   [[nodiscard]] Result operator op(const Operand& a, const ComplexArgument& b);        \
@@ -276,6 +276,7 @@ ORIEL_COMPLEX_OPERATOR(Tensor, ==)
 ORIEL_COMPLEX_OPERATOR(Tensor, !=)
 /// @}
 #undef ORIEL_COMPLEX_OPERATOR
+// NOLINTEND(bugprone-macro-parentheses)
 [[nodiscard]] Complex operator-(const ComplexArgument& z);
 [[nodiscard]] Complex operator+(const ComplexArgument& z);  ///< z itself, with elements of its own
 

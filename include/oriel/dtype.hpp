@@ -143,8 +143,10 @@ struct HalfLimits {
     return T::from_bits(static_cast<unsigned>(Exponent - 2) << (Digits - 1));
   }
   static constexpr T infinity() noexcept { return T::from_bits(kExponents); }
+  // NOLINTBEGIN(readability-identifier-naming): the names of std::numeric_limits
   static constexpr T quiet_NaN() noexcept { return T::from_bits(kExponents + (1U << (Digits - 2))); }
   static constexpr T signaling_NaN() noexcept { return T::from_bits(kExponents + (1U << (Digits - 3))); }
+  // NOLINTEND(readability-identifier-naming)
 };
 }  // namespace detail
 

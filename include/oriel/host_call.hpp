@@ -18,10 +18,11 @@ namespace ORIEL_API oriel {
 
 /// The elements of an operand or a result, row-major in memory of the host. bool is a byte that holds 0 or 1.
 struct HostArray {
-  DType dtype = DType::float32;
-  std::span<const std::int64_t> shape = {};
-  void* data = nullptr;  ///< an operand's elements must not be written
+  DType dtype = DType::float32;              ///< of the elements
+  std::span<const std::int64_t> shape = {};  ///< (), (n), (m, n), ...
+  void* data = nullptr;                      ///< an operand's elements must not be written
 
+  /// The number of elements.
   std::int64_t size() const noexcept {
     std::int64_t n = 1;
     for (const std::int64_t extent : shape) n *= extent;
@@ -36,9 +37,9 @@ struct HostArray {
 
 /// What a host function is given.
 struct HostCall {
-  std::span<const HostArray> operands = {};
-  HostArray result = {};   ///< to be filled; its elements hold anything before
-  std::int64_t first = 0;  ///< of a batched function: the number of the first batch that is here
+  std::span<const HostArray> operands = {};  ///< in the order of the call
+  HostArray result = {};                     ///< to be filled; its elements hold anything before
+  std::int64_t first = 0;                    ///< of a batched function: the number of the first batch that is here
 };
 
 /// How a host function may be called.
@@ -69,10 +70,12 @@ class HostFunction {
   /// unless all have an axis 0 of one extent, DeviceError for operands of several devices.
   ///   HostFunction cube("cube", [](const HostCall& c) { ... });
   ///   Tensor y = cube({x}, x.shape(), DType::float32);
+  /// @{
   [[nodiscard]] Tensor operator()(std::span<const Tensor> operands, const Shape& shape, DType dtype,
                                   Site site = Site::here()) const;
   [[nodiscard]] Tensor operator()(std::initializer_list<Tensor> operands, const Shape& shape, DType dtype,
                                   Site site = Site::here()) const;
+  /// @}
 
  private:
   detail::Shared<const graph::HostFunction> function_;

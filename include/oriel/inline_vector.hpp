@@ -112,9 +112,7 @@ class InlineVector {
   size_type size() const noexcept { return size_; }
   bool empty() const noexcept { return size_ == 0; }
   size_type capacity() const noexcept { return capacity_; }
-  static constexpr size_type max_size() noexcept {
-    return PTRDIFF_MAX / sizeof(T);  // NOLINT(bugprone-sizeof-expression)
-  }
+  static constexpr size_type max_size() noexcept { return PTRDIFF_MAX / kElement; }
 
   T* data() noexcept { return data_; }
   const T* data() const noexcept { return data_; }
@@ -223,6 +221,8 @@ class InlineVector {
   /// @}
 
  private:
+  static constexpr std::size_t kElement = sizeof(T);  // NOLINT(bugprone-sizeof-expression): T may be a pointer
+
   T* inline_data() noexcept { return reinterpret_cast<T*>(inline_); }
   bool is_inline() const noexcept { return capacity_ <= N; }
 
@@ -236,7 +236,7 @@ class InlineVector {
 #pragma GCC diagnostic ignored "-Wmaybe-uninitialized"  // of bytes that are copied and not read
 #endif
   // Few bytes are copied whole, used or not: a fixed number of instructions, without a call.
-  static constexpr bool kCopyWhole = std::is_trivially_copyable_v<T> && N * sizeof(T) <= 128;
+  static constexpr bool kCopyWhole = std::is_trivially_copyable_v<T> && N * kElement <= 128;
 
   // Precondition: the vector is empty.
   void copy_from(const InlineVector& other) {
@@ -254,7 +254,7 @@ class InlineVector {
   void append_copies(const T* from, size_type count) {
     if (count > capacity_) grow(count);
     if constexpr (std::is_trivially_copyable_v<T>) {
-      if (count > 0) __builtin_memcpy(static_cast<void*>(data_), from, count * sizeof(T));
+      if (count > 0) __builtin_memcpy(static_cast<void*>(data_), from, count * kElement);
       size_ = count;
     } else {
       while (size_ < count) construct(from[size_]);
@@ -281,7 +281,7 @@ class InlineVector {
   // Moves elements to memory that holds none.
   static void relocate(T* from, size_type count, T* to) noexcept {
     if constexpr (std::is_trivially_copyable_v<T>) {
-      if (count > 0) __builtin_memcpy(static_cast<void*>(to), from, count * sizeof(T));
+      if (count > 0) __builtin_memcpy(static_cast<void*>(to), from, count * kElement);
     } else {
       for (size_type i = 0; i < count; ++i) ::new (static_cast<void*>(to + i)) T(std::move(from[i]));
       destroy(from, count);
@@ -320,9 +320,9 @@ class InlineVector {
   }
   static T* allocate(size_type capacity) {
     if constexpr (alignof(T) > __STDCPP_DEFAULT_NEW_ALIGNMENT__) {
-      return static_cast<T*>(::operator new(capacity * sizeof(T), std::align_val_t(alignof(T))));
+      return static_cast<T*>(::operator new(capacity* kElement, std::align_val_t(alignof(T))));
     } else {
-      return static_cast<T*>(::operator new(capacity * sizeof(T)));
+      return static_cast<T*>(::operator new(capacity* kElement));
     }
   }
   void free_heap() noexcept {
@@ -369,7 +369,7 @@ class InlineVector {
   T* data_;
   size_type size_ = 0;
   size_type capacity_ = N;
-  alignas(T) unsigned char inline_[N * sizeof(T)];  // NOLINT(bugprone-sizeof-expression): T may be a pointer
+  alignas(T) unsigned char inline_[N * kElement];
 };
 
 }  // namespace oriel

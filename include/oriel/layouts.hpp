@@ -12,7 +12,7 @@
 #include "oriel/api.hpp"
 #include "oriel/view.hpp"
 
-namespace ORIEL_API oriel {
+namespace ORIEL_API oriel {  // NOLINT(modernize-concat-nested-namespaces): it has an attribute
 namespace layouts {
 
 /// The notations, each with an example of the same map: index (i, j) of 2 x 3 elements stands at 3 * i + j.
@@ -37,8 +37,11 @@ struct IntTuple {
   std::vector<IntTuple> parts;  ///< of a list
   bool list = false;            ///< is it a list?
 
+  /// A number, or a list.
+  /// @{
   static IntTuple of(SymInt value) { return {value, {}, false}; }
   static IntTuple of(std::vector<IntTuple> parts) { return {0, std::move(parts), true}; }
+  /// @}
 
   /// The product of the numbers. Throws OverflowError beyond 64 bits.
   SymInt product() const;
@@ -46,24 +49,27 @@ struct IntTuple {
   Ints leaves() const;
   /// `(2,(3,4))`.
   std::string str() const;
+  /// The same tree?
   friend bool operator==(const IntTuple& a, const IntTuple& b) = default;
 };
 
 /// CuTe's swizzle of a position: its `bits` bits from bit `base + max(shift, 0)` on are added without carry to the bits
 /// that lie `shift` lower. |shift| >= bits, so it is its own inverse.
 struct Swizzle {
-  int bits = 0;
-  int base = 0;
-  int shift = 0;
+  int bits = 0;   ///< how many
+  int base = 0;   ///< the lowest bit that is changed or read
+  int shift = 0;  ///< how far; negative: from lower bits to higher ones
+  /// The position that a position becomes.
   std::int64_t operator()(std::int64_t position) const noexcept;
   /// `Sw<2,0,3>`
   std::string str() const;
+  /// The same numbers?
   friend bool operator==(const Swizzle& a, const Swizzle& b) = default;
 };
 
 /// The outcome of a comparison.
 struct Comparison {
-  bool equal = false;
+  bool equal = false;  ///< the same map?
   /// If they differ: the number of the first index at which they do, axis 0 fastest. If one ends where the other goes
   /// on, its size. Empty where the shapes differ in a notation whose indices are lists of coordinates.
   std::optional<SymInt> first;
@@ -73,12 +79,12 @@ struct Comparison {
 
 /// What the hardware sees of a layout.
 struct AccessModel {
-  int element_bytes = 4;
-  int vector = 1;        ///< elements that a lane takes at once, neighbours in the layout's order
-  int lanes = 32;        ///< of a group that accesses together
-  int line_bytes = 128;  ///< what memory transfers at once
-  int banks = 32;
-  int bank_bytes = 4;
+  int element_bytes = 4;  ///< of one element
+  int vector = 1;         ///< elements that a lane takes at once, neighbours in the layout's order
+  int lanes = 32;         ///< of a group that accesses together
+  int line_bytes = 128;   ///< what memory transfers at once
+  int banks = 32;         ///< of the memory that a group shares
+  int bank_bytes = 4;     ///< that one bank serves at once
 };
 
 /// What people ask of a layout. Indices count in the layout's order: axis 0 fastest for CuTe and linear layouts, the
@@ -115,11 +121,13 @@ class Map {
   /// A stack of views, in Oriel's notation.
   static Map of(const ShapeTracker& tracker);
 
+  /// In which it was read.
   Notation notation() const noexcept { return notation_; }
   /// The extents: nested in CuTe's notation, a list in the others.
   const IntTuple& shape() const noexcept { return shape_; }
   /// The views over the numbers of shape(), in order, before the swizzle.
   const ShapeTracker& tracker() const noexcept { return tracker_; }
+  /// Applied to the position that the views give; empty: none.
   const std::optional<Swizzle>& swizzle() const noexcept { return swizzle_; }
   /// The number of indices.
   SymInt size() const { return shape_.product(); }

@@ -20,6 +20,7 @@ namespace ORIEL_API oriel {
 /// read. With `upper` the transpose of l.
 [[nodiscard]] Tensor cholesky(const Operand& x, bool upper = false);
 
+/// The factors of qr.
 struct Qr {
   Tensor q;  ///< orthonormal columns
   Tensor r;  ///< upper triangular
@@ -28,6 +29,7 @@ struct Qr {
 /// `complete` k = m.
 [[nodiscard]] Qr qr(const Operand& x, bool complete = false);
 
+/// The factors of lu.
 struct Lu {
   Tensor p;  ///< a permutation (.., m, m)
   Tensor l;  ///< (.., m, k), lower triangular with ones on the diagonal
@@ -47,6 +49,7 @@ struct Lu {
 
 /// The determinant of x (.., n, n); 1 for n = 0.
 [[nodiscard]] Tensor det(const Operand& x);
+/// What slogdet returns.
 struct SlogDet {
   Tensor sign;       ///< -1, 0 or 1
   Tensor logabsdet;  ///< -inf for a determinant of 0
@@ -54,6 +57,7 @@ struct SlogDet {
 /// The sign and the logarithm of the magnitude of the determinant, without overflow.
 [[nodiscard]] SlogDet slogdet(const Operand& x);
 
+/// The factors of svd.
 struct Svd {
   Tensor u;   ///< (.., m, k), orthonormal columns
   Tensor s;   ///< (.., k), descending, >= 0
@@ -64,6 +68,7 @@ struct Svd {
 /// The singular values alone.
 [[nodiscard]] Tensor svdvals(const Operand& x);
 
+/// What eigh returns.
 struct Eigh {
   Tensor values;   ///< (.., n), ascending
   Tensor vectors;  ///< (.., n, n), orthonormal columns
@@ -75,10 +80,10 @@ struct Eigh {
 
 /// Real and imaginary parts, of which Complex(values_real, values_imag) makes complex numbers (complex.hpp).
 struct Eig {
-  Tensor values_real;  ///< (.., n), in any order
-  Tensor values_imag;
+  Tensor values_real;   ///< (.., n), in any order
+  Tensor values_imag;   ///< (.., n)
   Tensor vectors_real;  ///< (.., n, n), columns of length 1
-  Tensor vectors_imag;
+  Tensor vectors_imag;  ///< (.., n, n)
 };
 /// The eigenvalues and eigenvectors of any x (.., n, n). Complex ones come in conjugate pairs.
 [[nodiscard]] Eig eig(const Operand& x);

@@ -28,15 +28,13 @@ class Tensor;
 /// of the call, which callers leave out.
 class TensorMethods {
  public:
+#define ORIEL_UNARY_METHOD(name) [[nodiscard]] Tensor name(Site site = Site::here()) const;
+#define ORIEL_REDUCTION_METHOD(name) \
+  [[nodiscard]] Tensor name(const Axes& axes = {}, KeepDim keepdim = false, Site site = Site::here()) const;
   /// As the function of that name.
   /// @{
-#define ORIEL_METHOD(name) [[nodiscard]] Tensor name(Site site = Site::here()) const;
-  ORIEL_UNARY_METHODS(ORIEL_METHOD)
-#undef ORIEL_METHOD
-#define ORIEL_METHOD(name) \
-  [[nodiscard]] Tensor name(const Axes& axes = {}, KeepDim keepdim = false, Site site = Site::here()) const;
-  ORIEL_REDUCTION_METHODS(ORIEL_METHOD)
-#undef ORIEL_METHOD
+  ORIEL_UNARY_METHODS(ORIEL_UNARY_METHOD)
+  ORIEL_REDUCTION_METHODS(ORIEL_REDUCTION_METHOD)
   [[nodiscard]] Tensor var(const Axes& axes = {}, KeepDim keepdim = false, double correction = 1,
                            Site site = Site::here()) const;
   [[nodiscard]] Tensor stddev(const Axes& axes = {}, KeepDim keepdim = false, double correction = 1,
@@ -70,6 +68,8 @@ class TensorMethods {
   [[nodiscard]] Tensor put(const Tensor& index, const Operand& values, std::int64_t axis = 0) const;
   [[nodiscard]] Tensor put_add(const Tensor& index, const Operand& values, std::int64_t axis = 0) const;
   /// @}
+#undef ORIEL_UNARY_METHOD
+#undef ORIEL_REDUCTION_METHOD
 
  private:
   friend class Tensor;

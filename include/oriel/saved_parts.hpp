@@ -15,7 +15,7 @@
 #include "oriel/shared.hpp"
 #include "oriel/site.hpp"
 
-namespace ORIEL_API oriel {
+namespace ORIEL_API oriel {  // NOLINT(modernize-concat-nested-namespaces): it has an attribute
 namespace detail {
 
 /// The values of a result's parts, in order.

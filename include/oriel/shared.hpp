@@ -9,7 +9,7 @@
 
 #include "oriel/api.hpp"
 
-namespace ORIEL_API oriel {
+namespace ORIEL_API oriel {  // NOLINT(modernize-concat-nested-namespaces): it has an attribute
 namespace detail {
 
 /// How many share an object, and how it ends.
@@ -39,6 +39,7 @@ class Shared {
     keep();
   }
   ~Shared() { release(); }
+  // NOLINTNEXTLINE(bugprone-unhandled-self-assignment,cert-oop54-cpp): the copy owns the object meanwhile
   Shared& operator=(const Shared& other) noexcept {
     Shared copy(other);
     swap(copy);

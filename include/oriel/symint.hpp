@@ -190,6 +190,7 @@ class SymInt {
     return plain(a.bits_ % b.bits_);
   }
   // With a number on one side. Without these the conversions of both sides would be ambiguous.
+  // NOLINTBEGIN(bugprone-macro-parentheses): types and operators
 #define ORIEL_MIXED(result, op)                        \
   template <detail::Integer T>                         \
   friend constexpr result operator op(SymInt a, T b) { \
@@ -204,6 +205,7 @@ class SymInt {
   ORIEL_MIXED(SymBool, ==) ORIEL_MIXED(SymBool, !=) ORIEL_MIXED(SymBool, <) ORIEL_MIXED(SymBool, <=)
   ORIEL_MIXED(SymBool, >) ORIEL_MIXED(SymBool, >=)
 #undef ORIEL_MIXED
+  // NOLINTEND(bugprone-macro-parentheses)
   constexpr SymInt operator-() const { return SymInt(0) - *this; }
   // clang-format on
   constexpr SymInt& operator+=(SymInt b) { return *this = *this + b; }

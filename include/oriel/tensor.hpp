@@ -389,11 +389,13 @@ class Tensor : public TensorMethods {
   [[nodiscard]] Tensor __VA_ARGS__ const&; \
   [[nodiscard]] Tensor __VA_ARGS__&&
   /// Never copies: if the view of this tensor cannot take the shape, a second view is put on top.
-  ORIEL_VIEW(reshape(const Shape& shape, Site site = Site::here()));
-  /// As reshape, but throws ShapeError if the strides cannot take the shape, as PyTorch's view() does.
-  ORIEL_VIEW(view(const Shape& shape, Site site = Site::here()));
-  /// One axis: x.reshape(-1).
   /// @{
+  ORIEL_VIEW(reshape(const Shape& shape, Site site = Site::here()));
+  /// @}
+  /// As reshape, but throws ShapeError if the strides cannot take the shape, as PyTorch's view() does.
+  /// @{
+  ORIEL_VIEW(view(const Shape& shape, Site site = Site::here()));
+  /// @}
 #define ORIEL_ONE_AXIS(name)                                             \
   template <detail::Size T>                                              \
   [[nodiscard]] Tensor name(T extent, Site site = Site::here()) const& { \
@@ -404,10 +406,12 @@ class Tensor : public TensorMethods {
     return std::move(*this).name(Shape{extent}, site);                   \
   }                                                                      \
   static_assert(true) /* for the semicolon */
+  /// One axis: x.reshape(-1).
+  /// @{
   ORIEL_ONE_AXIS(reshape);
   ORIEL_ONE_AXIS(view);
-#undef ORIEL_ONE_AXIS
   /// @}
+#undef ORIEL_ONE_AXIS
   /// As the function of that name in movement.hpp, whose shapes and errors hold here.
   /// @{
   ORIEL_VIEW(permute(const Ints& order, Site site = Site::here()));
@@ -424,11 +428,15 @@ class Tensor : public TensorMethods {
   ORIEL_VIEW(unfold(std::int64_t axis, std::int64_t size, std::int64_t step, Site site = Site::here()));
   /// @}
   /// Entry `position` of axis 0, a view: x[i][j], x[2] = 1. As select(0, position).
+  /// @{
   ORIEL_VIEW(operator[](const detail::Position& position));
+  /// @}
   /// One element, a view without axes, by one position for each axis; negative ones count from the end. Throws
   /// ShapeError for a position out of range and for another number of positions.
   ///   x.at({1, 2}) = 5;  float v = float(x.at({1, 2}));
+  /// @{
   ORIEL_VIEW(at(const Ints& index, Site site = Site::here()));
+  /// @}
 #undef ORIEL_VIEW
   /// Does not compile: positions and masks that are tensors have functions of their own.
   template <std::same_as<Tensor> T>

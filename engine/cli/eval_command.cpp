@@ -11,7 +11,9 @@
 #include <vector>
 
 #include "backend/backend.hpp"
+#include "base/escape.hpp"
 #include "cli/command.hpp"
+#include "cli/progress.hpp"
 #include "cli/text_file.hpp"
 #include "oriel/oriel.hpp"
 
@@ -23,7 +25,7 @@ constexpr std::int64_t kPrinted = 64;
 
 constexpr const char* kEvalUsage =
     R"usage(usage: oriel eval FILE.tc|-e TEXT [--def NAME] [--in NAME=FILE ..] [--set NAME=NUMBER ..]
-                  [--out NAME=FILE ..] [--device D] [--dump DIR] [--explain] [--time] [--unchecked]
+                  [--out NAME=FILE ..] [--device D] [--dump DIR] [--explain] [--time] [--unchecked] [--quiet]
 
 Runs a definition (the last one, unless --def names another) on files.
 
@@ -40,6 +42,7 @@ Runs a definition (the last one, unless --def names another) on files.
   --time            prints the times of reading, preparing, running and writing
   --unchecked       if an index that is read from a tensor is out of range, the element reads as 0. By default such
                     indices are checked first, and one that is out of range is an error
+  --quiet           shows no progress. On a terminal a line says what is done if it takes longer than half a second
 
 Warnings are printed on standard error with their place in the text (`oriel ranges --help` lists the kinds).
 Exit status: 0 for success, 1 for an error in the program or data, 2 for a wrong command line.
@@ -61,6 +64,7 @@ struct EvalRequest {
   std::string dump;
   bool explain = false;
   bool time = false;
+  bool quiet = false;
   ComprehensionOptions options{.checked = true};
 };
 
@@ -97,6 +101,8 @@ std::string read_arguments(std::span<const std::string> arguments, EvalRequest& 
       request.explain = true;
     } else if (argument == "--time") {
       request.time = true;
+    } else if (argument == "--quiet") {
+      request.quiet = true;
     } else if (argument == "--checked" || argument == "--unchecked") {
       request.options.checked = argument == "--checked";
     } else if (argument.starts_with("-")) {
@@ -168,7 +174,7 @@ struct Job {
   std::vector<Operand> arguments;
 };
 
-Job prepare(const EvalRequest& request) {
+Job prepare(const EvalRequest& request, Progress& progress) {
   const std::string text = request.text ? *request.text : read_text("eval", *request.file);
   Job job{oriel::comprehension(text, request.definition, request.file ? *request.file : "-e"), {}, {}};
   const std::vector<std::string> parameters = job.comprehension.parameters();
@@ -195,6 +201,7 @@ Job prepare(const EvalRequest& request) {
       throw ArgumentError("eval", fmt::format("'{}' is given by --in and by --set; give only one", name));
     }
     if (file != request.inputs.end()) {
+      progress.phase("reading " + base::escaped(file->value));
       job.tensors.push_back(read_tensor(file->value));
       job.arguments.emplace_back(job.tensors.back());
     } else if (number != request.numbers.end()) {
@@ -237,21 +244,34 @@ void evaluate(const EvalRequest& request, std::ostream& out, std::ostream& err) 
   Watch watch;
   if (!request.device.empty()) set_default_device(Device::parse(request.device));
   if (!request.dump.empty()) set_dump_directory(request.dump);
-  const Job job = prepare(request);
+  Progress progress(err, !request.quiet && is_terminal(err));
+  const Job job = prepare(request, progress);
+  progress.phase("planning");
   watch.lap("read");
   ComprehensionOptions options = request.options;
   options.checked = options.checked &&
                     backend::computes(default_device());  // the null device computes no indices that could be checked
   const ComprehensionResults results = job.comprehension.call(job.arguments, options);
+  progress.clear();
   for (const ComprehensionWarning& warning : results.warnings()) err << warning.diagnostic << '\n';
   check_outputs(request, results);
   watch.lap("prepare");
   std::vector<Tensor> wanted;
   for (std::size_t k = 0; k < results.size(); ++k) wanted.push_back(results[k]);
-  if (request.explain) out << explain(wanted).str();
+  if (request.explain || progress.shown()) {
+    const Explanation planned = explain(wanted);
+    if (request.explain) out << planned.str();
+    double nanoseconds = 0;
+    for (const ExplainedKernel& kernel : planned.kernels) nanoseconds += kernel.estimated_nanoseconds;
+    progress.phase(fmt::format("running {} kernel{}", planned.kernels.size(), planned.kernels.size() == 1 ? "" : "s"),
+                   nanoseconds * 1e-9);
+  }
   realize(wanted);
   watch.lap("run");
-  for (const Named& output : request.outputs) write_tensor(output.value, results[output.name]);
+  for (const Named& output : request.outputs) {
+    progress.phase("writing " + base::escaped(output.value));
+    write_tensor(output.value, results[output.name]);
+  }
   watch.lap("write");
   if (request.outputs.empty()) {
     for (std::size_t k = 0; k < results.size(); ++k) {

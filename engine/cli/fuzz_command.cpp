@@ -1,7 +1,6 @@
 #include "cli/fuzz_command.hpp"
 
 #include <fmt/format.h>
-#include <unistd.h>
 
 #include <CLI/App.hpp>
 #include <CLI/Config.hpp>
@@ -18,10 +17,11 @@
 #include "backend/backend.hpp"
 #include "base/escape.hpp"
 #include "cli/command.hpp"
+#include "cli/progress.hpp"
 #include "fuzz/campaign.hpp"
 #include "fuzz/describe.hpp"
-#include "fuzz/drawing.hpp"
 #include "fuzz/external_subject.hpp"
+#include "fuzz/numbers.hpp"
 #include "fuzz/replay.hpp"
 #include "fuzz/report.hpp"
 #include "oriel/device.hpp"
@@ -41,6 +41,7 @@ struct FuzzRequest {
   double timeout = 10;
   std::string report;
   std::string replay;
+  bool quiet = false;
 };
 
 std::string footer() {
@@ -130,10 +131,12 @@ void print_summary(const fuzz::CampaignOptions& options, const fuzz::CampaignRes
 
 /// A progress line that overwrites itself, only on a terminal.
 std::function<void(std::uint64_t, std::uint64_t, double)> progress_on(std::ostream& err, std::uint64_t cases) {
-  if (&err != &std::cerr || isatty(STDERR_FILENO) == 0) return {};
+  if (!is_terminal(err)) return {};
   return [&err, cases](std::uint64_t done, std::uint64_t unknown, double seconds) {
-    err << fmt::format("\r{} of {} cases, {} a second, {} unknown \x1b[K", fuzz::grouped(done), fuzz::grouped(cases),
-                       fuzz::grouped(static_cast<std::uint64_t>(static_cast<double>(done) / std::max(seconds, 1e-9))),
+    const double rate = static_cast<double>(done) / std::max(seconds, 1e-9);
+    const double left = rate > 0 ? static_cast<double>(cases - std::min(done, cases)) / rate : 0;
+    err << fmt::format("\r{} of {} cases, {} a second, about {} left, {} unknown \x1b[K", fuzz::grouped(done),
+                       fuzz::grouped(cases), fuzz::grouped(static_cast<std::uint64_t>(rate)), span_text(left),
                        fuzz::grouped(unknown))
         << std::flush;
   };
@@ -200,7 +203,7 @@ int run_request(FuzzRequest& request, std::ostream& out, std::ostream& err) {
   if (!request.external.empty()) command += fmt::format(" --external '{}'", request.external);
   if (!request.replay.empty()) return run_replay(request, out);
   out << fmt::format("seed {}\n", request.campaign.seed);
-  request.campaign.progress = progress_on(err, request.campaign.cases);
+  if (!request.quiet) request.campaign.progress = progress_on(err, request.campaign.cases);
   if (request.campaign.kinds[0] != fuzz::Kind::Kernels) return run_campaign_on(request, command, out, err);
   // Sets each computing device in turn as the default device, because new tensors use that.
   const Device before = default_device();
@@ -255,6 +258,7 @@ int run_fuzz(std::span<const std::string> arguments, std::ostream& out, std::ost
       ->capture_default_str();
   reshape->add_option("--report", request.report, "also write a report to this file, as one HTML page");
   reshape->add_option("--replay", request.replay, "check only the cases of this file (one JSON object per line)");
+  reshape->add_flag("--quiet", request.quiet, "show no progress, which a terminal shows");
   std::vector<std::string> reversed(arguments.rbegin(), arguments.rend());
   try {
     app.parse(reversed);

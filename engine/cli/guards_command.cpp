@@ -13,11 +13,12 @@
 #include "cli/json.hpp"
 #include "cli/words.hpp"
 #include "oriel/error.hpp"
+#include "runtime/report/collect.hpp"
 
 namespace oriel::cli {
 namespace {
 
-constexpr const char* kGuardsUsage = R"(usage: oriel guards "SYMBOLS | QUESTION | QUESTION ..."
+constexpr const char* kGuardsUsage = R"(usage: oriel guards [--html] "SYMBOLS | QUESTION | QUESTION ..."
        oriel guards --jsonl
 
 Answers questions about symbolic sizes in turn, as a program that branches on them would, and prints what that records.
@@ -33,6 +34,8 @@ A question is a condition, which becomes a bool, or a number, which becomes an i
   or_false C, or_true C     as known, with that answer where it is not known
   constrain NAME LO HI      states LO <= NAME <= HI; - for no bound
 Texts are infix with Python's meaning: + - * // % == != < <= > >= and or not max(,) min(,).
+
+--html prints the answers as a page.
 
 With --jsonl each line of standard input is one JSON object,
   {"id":1,"symbols":{"s0":{"hint":12,"lo":2}},"unbacked":["u0"],"ask":[{"kind":"bool","text":"s0 % 4 == 0"},
@@ -73,21 +76,33 @@ std::string text_of(const SymBounds& range) {
   return fmt::format("{}..{}", range.lo ? std::to_string(*range.lo) : "", range.hi ? std::to_string(*range.hi) : "");
 }
 
-void print_session(const std::vector<std::string_view>& texts, GuardsSession& session, std::ostream& out) {
-  std::size_t width = 0;
-  for (const std::string_view text : texts) width = std::max(width, text.size());
-  for (const std::string_view text : texts) {
-    out << fmt::format("{:<{}}  {}\n", text, width, text_of(session.ask(parse_question(session, text))));
-  }
+/// The answers as tables: the questions, what was recorded, and the symbols.
+std::vector<runtime::AnswerPage::Table> ask_all(const std::vector<std::string_view>& texts, GuardsSession& session) {
+  runtime::AnswerPage::Table questions{"Questions", {"question", "answer"}, {}};
+  for (const std::string_view text : texts)
+    questions.rows.push_back({std::string(text), text_of(session.ask(parse_question(session, text)))});
   const ShapeEnv& environment = session.environment();
-  for (const auto& guard : environment.guards()) out << fmt::format("guard: {}\n", guard.str());
-  for (const auto& check : environment.deferred_checks()) {
-    out << fmt::format("check when {} is known: {}\n", check.symbol, to_string(check.condition));
-  }
+  runtime::AnswerPage::Table recorded{"Recorded", {"what", "condition"}, {}};
+  for (const auto& guard : environment.guards()) recorded.rows.push_back({"guard", guard.str()});
+  for (const auto& check : environment.deferred_checks())
+    recorded.rows.push_back({fmt::format("check when {} is known", check.symbol), to_string(check.condition)});
+  runtime::AnswerPage::Table symbols{"Symbols", {"symbol", "range", "hint", "equals"}, {}};
   for (const auto& symbol : environment.symbols()) {
-    out << fmt::format("{}: {}", symbol.name, text_of(symbol.range));
-    if (symbol.hint) out << fmt::format(", hint {}", *symbol.hint);
-    if (!symbol.replacement.empty()) out << fmt::format(", equals {}", symbol.replacement);
+    symbols.rows.push_back(
+        {symbol.name, text_of(symbol.range), symbol.hint ? std::to_string(*symbol.hint) : "", symbol.replacement});
+  }
+  return {std::move(questions), std::move(recorded), std::move(symbols)};
+}
+
+void print_session(const std::vector<runtime::AnswerPage::Table>& tables, std::ostream& out) {
+  std::size_t width = 0;
+  for (const auto& row : tables[0].rows) width = std::max(width, row[0].size());
+  for (const auto& row : tables[0].rows) out << fmt::format("{:<{}}  {}\n", row[0], width, row[1]);
+  for (const auto& row : tables[1].rows) out << fmt::format("{}: {}\n", row[0], row[1]);
+  for (const auto& row : tables[2].rows) {
+    out << fmt::format("{}: {}", row[0], row[1]);
+    if (!row[2].empty()) out << ", hint " << row[2];
+    if (!row[3].empty()) out << ", equals " << row[3];
     out << '\n';
   }
 }
@@ -96,6 +111,7 @@ void print_session(const std::vector<std::string_view>& texts, GuardsSession& se
 
 int run_guards(std::span<const std::string> arguments, std::istream& in, std::ostream& out, std::ostream& err) {
   bool lines = false;
+  bool html = false;
   const std::string* program = nullptr;
   for (const std::string& argument : arguments) {
     if (asks_help(argument)) {
@@ -104,6 +120,8 @@ int run_guards(std::span<const std::string> arguments, std::istream& in, std::os
     }
     if (argument == "--jsonl") {
       lines = true;
+    } else if (argument == "--html") {
+      html = true;
     } else if (argument.starts_with("-")) {
       return usage_error("guards", fmt::format("unknown option '{}'", argument), kGuardsUsage, err);
     } else if (program != nullptr) {
@@ -116,8 +134,8 @@ int run_guards(std::span<const std::string> arguments, std::istream& in, std::os
     }
   }
   if (lines) {
-    if (program != nullptr)
-      return usage_error("guards", "--jsonl reads standard input and takes no text", kGuardsUsage, err);
+    if (program != nullptr || html)
+      return usage_error("guards", "--jsonl reads standard input and takes no text and no --html", kGuardsUsage, err);
     answer_each_line(in, out, answer_guards_line);
     return 0;
   }
@@ -126,7 +144,11 @@ int run_guards(std::span<const std::string> arguments, std::istream& in, std::os
     GuardsSession session;
     const std::vector<std::string_view> parts = split(*program, "|");
     for (const std::string_view symbol : split(parts[0], ",")) session.add_symbol_text(symbol, "guards");
-    print_session({parts.begin() + 1, parts.end()}, session, out);
+    const auto tables = ask_all({parts.begin() + 1, parts.end()}, session);
+    if (html)
+      out << runtime::answer_page({*program, "", tables, {}});
+    else
+      print_session(tables, out);
   } catch (const Error& error) {
     return failed(error, err);
   }

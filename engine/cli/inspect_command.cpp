@@ -6,6 +6,7 @@
 #include <cmath>
 #include <filesystem>
 #include <fstream>
+#include <map>
 #include <ostream>
 #include <vector>
 
@@ -15,11 +16,14 @@
 #include "cli/command.hpp"
 #include "cli/json.hpp"
 #include "oriel/error.hpp"
+#include "oriel/profile.hpp"
+#include "runtime/profile.hpp"
 
 namespace oriel::cli {
 namespace {
 
-constexpr const char* kInspectUsage = R"usage(usage: oriel inspect [-o FILE.html] PROGRAM [ARGUMENTS]
+constexpr const char* kInspectUsage =
+    R"usage(usage: oriel inspect [-o FILE.html] [--perfetto FILE.json] PROGRAM [ARGUMENTS]
        oriel inspect --diff BEFORE.json AFTER.json
 
 Runs a program that uses Oriel and writes a page of what it computed (report.html): its kernels with the reason why each
@@ -28,6 +32,9 @@ network. The same data stands beside it as JSON.
 
   oriel inspect build/tests/examples/photo tests/data/ascent.pgm photo.png
   oriel inspect -o edges.html oriel eval edges.tc --in X=photo.png --out Y=edges.png
+
+--perfetto writes a trace, too: the launches by thread and the memory over time, for ui.perfetto.dev and other readers of
+the Trace Event Format. A page and a trace hold the first 2,000 launches.
 
 --diff compares the data of two pages: kernels that are new, gone, or whose shortest launch takes another time.
 
@@ -99,47 +106,51 @@ std::vector<Row> rows_of(const Json& report) {
   return rows;
 }
 
-std::string amount(double x, std::string_view unit) {
-  for (const auto& [size, prefix] : {std::pair(1e9, "G"), std::pair(1e6, "M"), std::pair(1e3, "k")}) {
-    if (x >= size) return fmt::format("{:.3g} {}{}", x / size, prefix, unit);
+std::string profile_text(const Json& report) {
+  Profile profile;
+  std::map<std::string, std::string> hints;
+  for (const Row& row : rows_of(report)) {
+    const auto launches = static_cast<double>(row.launches);
+    profile.kernels.push_back({row.kernel, row.launches, row.seconds, row.fastest, std::llround(row.bytes * launches),
+                               std::llround(row.flops * launches), row.sites});
+    hints[row.kernel] = row.hint;
   }
-  return fmt::format("{:.3g} {}", x, unit);
+  const Json& machine = report.at("machine");
+  return runtime::profile_text(profile, {machine.at("bytes_per_second"), machine.at("flops_per_second")},
+                               [&](const std::string& kernel) { return hints[kernel]; });
 }
 
-std::string profile_text(const Json& report) {
+/// The data of a report as a trace: https://docs.google.com/document/d/1CvAClvFfyA5R-PhYUmn5OOQtYMH4h6I0nSsKchNAySU
+/// (Trace Event Format). Times are in microseconds.
+std::string trace_of(const Json& report) {
   const std::vector<Row> rows = rows_of(report);
-  const double copy = report["machine"]["bytes_per_second"], peak = report["machine"]["flops_per_second"];
-  double total = 0;
-  std::size_t width = 6;
-  for (const Row& row : rows) {
-    total += row.seconds;
-    width = std::max(width, row.kernel.size());
+  const Json& timeline = report.at("timeline");
+  Json events = Json::array();
+  events.push_back({{"ph", "M"}, {"name", "process_name"}, {"pid", 1}, {"args", {{"name", report.at("title")}}}});
+  for (const Json& launch : timeline.at("launches")) {
+    const std::string name = timeline.at("names").at(launch.at(0).get<std::size_t>());
+    const double start = launch.at(1), seconds = launch.at(2);
+    Json event = {{"ph", "X"},           {"cat", "kernel"},   {"name", name},        {"pid", 1},
+                  {"tid", launch.at(3)}, {"ts", start * 1e6}, {"dur", seconds * 1e6}};
+    if (const auto row = std::ranges::find(rows, name, &Row::kernel); row != rows.end())
+      event["args"] = {{"lines", row->sites}, {"bytes", row->bytes}, {"operations", row->flops}};
+    events.push_back(std::move(event));
+    events.push_back({{"ph", "C"},
+                      {"name", "memory of tensors"},
+                      {"pid", 1},
+                      {"ts", (start + seconds) * 1e6},
+                      {"args", {{"bytes", launch.at(4)}}}});
   }
-  const auto limit = [&](const Row& row) { return std::max(row.bytes / copy, row.flops / peak); };
-  const auto share = [&](const Row& row) { return row.fastest > 0 ? limit(row) / row.fastest : 1; };
-  std::string text = fmt::format("{:<{}} {:>10} {:>6} {:>9} {:>10} {:>10} {:>9}  {}\n", "kernel", width, "ms", "share",
-                                 "launches", "bytes of 1", "op of 1", "of limit", "line");
-  for (const Row& row : rows) {
-    text += fmt::format("{:<{}} {:>10.3f} {:>4.0f} % {:>9} {:>10} {:>10} {:>7.0f} %  {}\n", base::escaped(row.kernel),
-                        width, row.seconds * 1e3, total > 0 ? 100 * row.seconds / total : 0, row.launches,
-                        amount(row.bytes, "B"), amount(row.flops, "op"), 100 * share(row), base::escaped(row.sites));
-  }
-  text += fmt::format("this machine: copies {}/s, multiply-adds {}/s\n", amount(copy, "B"), amount(peak, "op"));
-  // The most time that a kernel could save at its limit.
-  const auto saving = [&](const Row& row) { return row.seconds * (1 - std::min(1.0, share(row))); };
-  const auto best = std::ranges::max_element(rows, {}, saving);
-  if (best != rows.end() && total > 0) {
-    const std::string reach = best->bytes / copy > best->flops / peak
-                                  ? amount(best->bytes, "B") + " at the speed of a copy"
-                                  : amount(best->flops, "op") + " at the peak";
-    text += fmt::format("\nThe next gain: {:.0f} % of the time is {}, which takes {:.1f} times its limit ({}).\n",
-                        100 * best->seconds / total, base::escaped(best->kernel),
-                        share(*best) > 0 ? 1 / share(*best) : 0, reach);
-    if (!best->hint.empty()) text += base::escaped(best->hint, true) + "\n";
-    if (best->launches == 1)
-      text += "It ran once: a first launch also waits for new memory. Repeat the work to compare.\n";
-  }
-  return text;
+  return Json{{"traceEvents", std::move(events)}, {"displayTimeUnit", "ns"}}.dump() + "\n";
+}
+
+/// Throws IoError.
+void write_trace(const std::string& path, const std::string& report) {
+  std::ifstream in(report);
+  std::ofstream out(path);
+  out << trace_of(Json::parse(in));
+  out.close();
+  if (!out) throw IoError("inspect", fmt::format("cannot write \"{}\"", path));
 }
 
 /// The rows of the data of a report. Throws IoError, which names the file, for other data.
@@ -197,6 +208,7 @@ std::string differences(const std::vector<Row>& old_rows, const std::vector<Row>
 
 int run_inspect(std::span<const std::string> arguments, std::ostream& out, std::ostream& err) {
   std::string path = "report.html";
+  std::string trace;
   std::size_t first = 0;
   for (; first < arguments.size() && arguments[first].starts_with("-"); ++first) {
     if (asks_help(arguments[first])) {
@@ -213,10 +225,11 @@ int run_inspect(std::span<const std::string> arguments, std::ostream& out, std::
         return failed(error, err);
       }
     }
-    if (arguments[first] != "-o")
-      return usage_error("inspect", fmt::format("unknown option '{}'", arguments[first]), kInspectUsage, err);
-    if (first + 1 == arguments.size()) return usage_error("inspect", "-o takes a file", kInspectUsage, err);
-    path = arguments[++first];
+    const std::string& option = arguments[first];
+    if (option != "-o" && option != "--perfetto")
+      return usage_error("inspect", fmt::format("unknown option '{}'", option), kInspectUsage, err);
+    if (first + 1 == arguments.size()) return usage_error("inspect", option + " takes a file", kInspectUsage, err);
+    (option == "-o" ? path : trace) = arguments[++first];
   }
   if (first == arguments.size()) return usage_error("inspect", "a program is missing", kInspectUsage, err);
   if (!path.ends_with(".html"))
@@ -233,6 +246,10 @@ int run_inspect(std::span<const std::string> arguments, std::ostream& out, std::
       return status != 0 ? status : 1;
     }
     out << "wrote " << base::escaped(path) << '\n';
+    if (!trace.empty()) {
+      write_trace(trace, path.substr(0, path.size() - std::string_view(".html").size()) + ".json");
+      out << "wrote " << base::escaped(trace) << '\n';
+    }
     return status;
   } catch (const Error& error) {
     return failed(error, err);

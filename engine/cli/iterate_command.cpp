@@ -19,14 +19,16 @@
 #include "oriel/error.hpp"
 #include "oriel/iterate.hpp"
 #include "oriel/layout_conditions.hpp"
+#include "oriel/view.hpp"
+#include "runtime/report/collect.hpp"
 #include "sym/decide.hpp"
 #include "view/plain.hpp"
 
 namespace oriel::cli {
 namespace {
 
-constexpr const char* kIterateUsage = R"(usage: oriel iterate [OUTPUT "<-"] OPERANDS
-       oriel iterate --reduce AXES [--keepdim] OPERAND
+constexpr const char* kIterateUsage = R"(usage: oriel iterate [--html] [OUTPUT "<-"] OPERANDS
+       oriel iterate [--html] --reduce AXES [--keepdim] OPERAND
        oriel iterate --jsonl
 
 Computes the joint iteration of layouts by the rules of PyTorch's TensorIterator. Prints the shape to which they
@@ -53,6 +55,8 @@ range), or NAME alone, which has no hint. Sums stand in parentheses. The answer 
 guards, which are printed last.
 
   oriel iterate "n=4,c=8 | n,c,5 + (c+1),1,5:5,5,1"
+
+--html prints a page that draws where the elements of each operand lie, over its own axes and over the loops.
 
 With --jsonl, each line of standard input is a JSON object:
   {"op":"add","operands":[{"shape":[2,3],"strides":[3,1]},{"shape":[3],"strides":[1]}]}
@@ -129,7 +133,26 @@ struct Program {
   OperandParser parser() const { return OperandParser(session.get()); }
 };
 
-void print_iteration(const std::string& text, std::ostream& out) {
+using Stacks = std::vector<runtime::AnswerPage::Stack>;
+
+/// Adds the positions of each operand over its axes, and over the loops. Those of symbolic sizes are left out.
+void add_stacks(const std::vector<std::string>& labels, const std::vector<IterationOperand>& operands,
+                const Iteration& it, std::size_t first_input, Stacks& stacks) {
+  const auto add = [&](std::string title, const Shape& shape, const Ints& strides, SymInt offset) {
+    if (detail::is_plain(shape, strides) && !offset.is_symbolic())
+      stacks.push_back({std::move(title), {View::make(shape, strides, offset)}});
+  };
+  for (std::size_t k = 0; k < operands.size(); ++k) {
+    const SymInt offset = operands[k].offset.value_or(0);
+    add(labels[k], operands[k].layout.shape, operands[k].layout.strides, offset);
+    // The loops are told fastest first.
+    Shape shape(it.loop_shape.rbegin(), it.loop_shape.rend());
+    const Ints& strides = it.loop_strides[k + first_input];
+    if (!shape.empty()) add(labels[k] + ", over the loops", shape, Ints(strides.rbegin(), strides.rend()), offset);
+  }
+}
+
+void print_iteration(const std::string& text, std::ostream& out, Stacks& stacks) {
   const Program program(text);
   const std::size_t arrow = program.operands.find("<-");
   std::optional<IterationOperand> output;
@@ -151,10 +174,13 @@ void print_iteration(const std::string& text, std::ostream& out) {
   const Iteration it = iterate(operands, {&output, 1});
   out << before.str() << it.str();
   print_layouts({"result"}, it.outputs, out);
+  add_stacks({labels.end() - static_cast<std::ptrdiff_t>(operands.size()), labels.end()}, operands, it,
+             it.outputs.size(), stacks);
   print_guards(program.session.get(), out);
 }
 
-void print_reduction(const std::string& text, const std::string& axes, bool keepdim, std::ostream& out) {
+void print_reduction(const std::string& text, const std::string& axes, bool keepdim, std::ostream& out,
+                     Stacks& stacks) {
   const Program program(text);
   const IterationOperand operand = program.parser().operand(program.operands);
   std::ostringstream before;
@@ -164,6 +190,7 @@ void print_reduction(const std::string& text, const std::string& axes, bool keep
                            : iterate_reduction(operand, Axes(OperandParser(nullptr).integers(axes, axes)), keepdim);
   out << before.str() << it.str();
   print_layouts({"result"}, it.outputs, out);
+  add_stacks({"operand 0"}, {operand}, it, it.outputs.size(), stacks);
   print_guards(program.session.get(), out);
 }
 
@@ -171,6 +198,7 @@ void print_reduction(const std::string& text, const std::string& axes, bool keep
 
 int run_iterate(std::span<const std::string> arguments, std::istream& in, std::ostream& out, std::ostream& err) {
   bool lines = false;
+  bool html = false;
   bool keepdim = false;
   const std::string* operands = nullptr;
   const std::string* axes = nullptr;
@@ -182,6 +210,8 @@ int run_iterate(std::span<const std::string> arguments, std::istream& in, std::o
     }
     if (argument == "--jsonl") {
       lines = true;
+    } else if (argument == "--html") {
+      html = true;
     } else if (argument == "--keepdim") {
       keepdim = true;
     } else if (argument == "--reduce") {
@@ -200,8 +230,9 @@ int run_iterate(std::span<const std::string> arguments, std::istream& in, std::o
     }
   }
   if (lines) {
-    if (operands != nullptr || axes != nullptr || keepdim)
-      return usage_error("iterate", "--jsonl reads standard input and takes no operands", kIterateUsage, err);
+    if (operands != nullptr || axes != nullptr || keepdim || html)
+      return usage_error("iterate", "--jsonl reads standard input and takes no operands and no --html", kIterateUsage,
+                         err);
     answer_each_line(in, out, answer_iterate_line);
     return 0;
   }
@@ -209,10 +240,13 @@ int run_iterate(std::span<const std::string> arguments, std::istream& in, std::o
   if (keepdim && axes == nullptr)
     return usage_error("iterate", "--keepdim is for reductions; add --reduce AXES", kIterateUsage, err);
   try {
+    std::ostringstream answer;
+    Stacks stacks;
     if (axes != nullptr)
-      print_reduction(*operands, *axes, keepdim, out);
+      print_reduction(*operands, *axes, keepdim, answer, stacks);
     else
-      print_iteration(*operands, out);
+      print_iteration(*operands, answer, stacks);
+    out << (html ? runtime::answer_page({*operands, answer.str(), {}, std::move(stacks)}) : answer.str());
   } catch (const Error& error) {
     return failed(error, err);
   }

@@ -100,7 +100,7 @@ bool is_tiler(std::string_view text) {
 }
 
 Map combined(const LayoutQuestion& question) {
-  const Map a = read(question, 0);
+  Map a = read(question, 0);
   const std::string& op = question.op;
   if (op == "print") return a;
   if (op == "coalesce") return a.coalesce();

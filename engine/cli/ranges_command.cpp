@@ -12,13 +12,15 @@
 #include "cli/ranges_lines.hpp"
 #include "cli/text_file.hpp"
 #include "lang/report.hpp"
+#include "oriel/comprehension.hpp"
 #include "oriel/error.hpp"
+#include "runtime/report/collect.hpp"
 
 namespace oriel::cli {
 namespace {
 
 constexpr const char* kRangesUsage =
-    R"usage(usage: oriel ranges FILE.tc|-e TEXT [--def NAME] [NAME=SHAPE ..] [--zero-origin]
+    R"usage(usage: oriel ranges FILE.tc|-e TEXT [--def NAME] [NAME=SHAPE ..] [--zero-origin] [--html]
        oriel ranges --jsonl [--temporaries] [--zero-origin]
 
 Infers the ranges of all indices of a definition (the last one, unless --def names another) for parameters of the given
@@ -37,6 +39,8 @@ formulas, and the conditions that depend on the sizes are listed ("requires"): i
 
   oriel ranges -e 'def f(float(I) B) -> (A) { A(i) = B(2*i) }'           0 <= i < (I + 1) // 2
   oriel ranges tests/examples/tc/matmul.tc A=n,4 B=?,n
+
+--html prints a page that draws the positions that each affine access reads, over the loops of its statement.
 
 With --jsonl, each line of standard input is a JSON object:
   {"def":"def f(..) -> (..) {..}","inputs":{"X":[10],"W":[3]},"scalars":{}}
@@ -72,6 +76,7 @@ struct RangesRequest {
   std::map<std::string, std::vector<lang::ArgumentSize>, std::less<>> shapes;
   bool lines = false;
   bool temporaries = false;
+  bool html = false;
   ComprehensionOptions options;
 };
 
@@ -84,6 +89,8 @@ std::string read_arguments(std::span<const std::string> arguments, RangesRequest
       request.lines = true;
     } else if (argument == "--temporaries") {
       request.temporaries = true;
+    } else if (argument == "--html") {
+      request.html = true;
     } else if (argument == "--zero-origin") {
       request.options.zero_origin = true;
     } else if (argument == "-e" || argument == "--def") {
@@ -101,9 +108,18 @@ std::string read_arguments(std::span<const std::string> arguments, RangesRequest
       request.file = argument;
     }
   }
-  if (request.lines) return request.file || request.text ? "--jsonl reads standard input and takes no text" : "";
+  if (request.lines) {
+    return request.file || request.text || request.html ? "--jsonl reads standard input and takes no text and no --html"
+                                                        : "";
+  }
   if (request.file.has_value() == request.text.has_value()) return "one of FILE.tc and -e TEXT is needed";
   return {};
+}
+
+std::string page_or_text(const RangesRequest& request, const std::string& program, const std::string& table,
+                         std::vector<runtime::AnswerPage::Stack> stacks) {
+  if (!request.html) return table;
+  return runtime::answer_page({request.file.value_or("oriel ranges"), program + "\n\n" + table, {}, std::move(stacks)});
 }
 
 std::string answer(const RangesRequest& request) {
@@ -130,7 +146,13 @@ std::string answer(const RangesRequest& request) {
   }
   const lang::Inference inference = lang::infer_symbolic(*program, shapes);
   lang::check_options(*program, inference, request.options);
-  return inference.symbolic() ? lang::ranges_table(*program, inference) : lang::report(*program, inference).table;
+  if (inference.symbolic()) return page_or_text(request, text, lang::ranges_table(*program, inference), {});
+  const ComprehensionRanges report = lang::report(*program, inference);
+  std::vector<runtime::AnswerPage::Stack> stacks;
+  for (const ComprehensionRanges::AccessView& view : report.views)
+    stacks.push_back(
+        {fmt::format("{}: {}, over the loops", report.statements[view.statement].target, view.access), {view.view}});
+  return page_or_text(request, text, report.table, std::move(stacks));
 }
 
 }  // namespace

@@ -94,7 +94,7 @@ class ViewReader {
     view.shape = list();
     expect(":");
     view.strides = list();
-    if (!text_.empty() && text_.front() != '[') view.offset = parser_.size(whole_, until(text_.find("[")));
+    if (!text_.empty() && text_.front() != '[') view.offset = parser_.size(whole_, until(text_.find('[')));
     if (!text_.empty()) {
       expect("[");
       const std::string_view ranges = until(closing());

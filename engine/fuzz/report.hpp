@@ -7,8 +7,8 @@
 
 namespace oriel::fuzz {
 
-/// The page: rates by kind and by length, verdicts, searches, a histogram of merge times, the hardest cases drawn as
-/// index tables, and the counterexample if there is one. It needs no scripts and no other files.
+/// The page: rates by kind and by length, verdicts, searches, times of merges, the hardest cases with their positions
+/// as pictures, and the counterexample if there is one. It needs no other files.
 std::string report_page(const CampaignOptions& options, const CampaignResult& result, const std::string& command);
 
 }  // namespace oriel::fuzz

@@ -98,7 +98,9 @@ std::shared_ptr<const CompiledSchedule> compile_schedule(std::span<const graph::
                                                          KernelCache& kernels) {
   auto compiled = std::make_shared<CompiledSchedule>();
   const auto add = [&](const PlannedKernel& k) { add_step(*compiled, k, kernels); };
-  const bool watched = plan_watched(roots.front()->device.context);
+  const std::uint16_t context = roots.front()->device.context;
+  // A profile tells the lines of kernels.
+  const bool watched = plan_watched(context) || base::watch_of(context).profiling();
   const Plan plan = make_plan(roots, key, limits_of(key), watched ? KernelSink{} : KernelSink(add));
   if (watched) {
     // Observe the plan first, so that a dump also shows a kernel that a device refuses.

@@ -229,8 +229,10 @@ LastExplanation& last_explanation(base::ContextState& context) {
 
 }  // namespace
 
-Explanation explain(std::span<const NodePtr> pending, const Key& key) {
+Explanation explain(std::span<const NodePtr> pending, const Key& key,
+                    const std::function<void(const Plan&)>& with_plan) {
   const Plan plan = make_plan(pending, key, limits_of(key));
+  if (with_plan) with_plan(plan);
   Explanation out = explain(plan, true);
   out.nodes = key.order.size();
   for (std::size_t k = 0; k < plan.kernels.size(); ++k) {
@@ -244,9 +246,9 @@ Explanation explain(std::span<const NodePtr> pending, const Key& key) {
   return out;
 }
 
-Explanation explain(std::span<const NodePtr> roots) {
+Explanation explain(std::span<const NodePtr> roots, const std::function<void(const Plan&)>& with_plan) {
   const LookedAt looked(roots, Due::added);
-  if (!looked.pending.empty()) return explain(looked.pending, looked.key);
+  if (!looked.pending.empty()) return explain(looked.pending, looked.key, with_plan);
   Explanation nothing;
   if (roots.empty()) return nothing;
   nothing.device = roots.front()->device;

@@ -18,10 +18,12 @@ namespace oriel::runtime {
 struct Key;
 
 /// Plans what `realize(roots)` would run and describes the plan. Thread-safe.
-Explanation explain(std::span<const graph::NodePtr> roots);
+/// `with_plan` is shown the plan, if there is one.
+Explanation explain(std::span<const graph::NodePtr> roots, const std::function<void(const Plan&)>& with_plan = {});
 
 /// The same for pending roots that have this key.
-Explanation explain(std::span<const graph::NodePtr> pending, const Key& key);
+Explanation explain(std::span<const graph::NodePtr> pending, const Key& key,
+                    const std::function<void(const Plan&)>& with_plan = {});
 
 /// Sets by ORIEL_EXPLAIN whether a context keeps the explanation of what ran last, unless it is known. Throws
 /// ArgumentError if the variable has no meaning.

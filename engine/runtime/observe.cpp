@@ -118,6 +118,7 @@ std::optional<std::size_t> observe_plan(const Plan& plan, std::size_t nodes) {
   Explanation e = explain(plan, watch.dumping() || watch.reporting() || watch.debugging(Debug::Codegen, 2));
   e.nodes = nodes;
   if (watch.reporting()) add_to_report(e, plan);
+  if (watch.profiling()) add_to_profile(plan.arena->home().context, e);
   PlanLines(e, plan).say();
   return dump_plan(e, plan);
 }

@@ -27,7 +27,7 @@ void print_rest(std::uint16_t context, const Profile& rest) noexcept {
   if (rest.kernels.empty()) return;
   try {
     if (context != 0) base::debug_print(fmt::format("profile of context {}", context));
-    base::debug_print(rest.str());
+    base::debug_print(runtime::profile_text(rest, runtime::measure_machine()));
   } catch (...) {  // a sink threw, and nobody is left to report it to
   }
 }
@@ -49,6 +49,7 @@ struct Recorder : base::ContextPart {
   bool prints_rest = false;
   Profile profile;  // `kernels` in the order of their first launch
   std::unordered_map<std::string, std::size_t> index_of;
+  std::unordered_map<std::string, std::string> sites;  // of kernels, by their names
 };
 
 Recorder& recorder(base::ContextState& context) {
@@ -133,7 +134,6 @@ ProfileScope::~ProfileScope() {
   if (context != nullptr && !was_recording_) record(*context, false);
 }
 
-// NOLINTNEXTLINE(readability-make-member-function-const): it clears what the scope has recorded
 Profile ProfileScope::take() { return take_from(base::context_state(context_)); }
 
 namespace runtime {
@@ -165,13 +165,81 @@ void add_to_profile(std::uint16_t number, const LaunchStep& step, double seconds
   else
     ++p.launches_left_out;
   const auto [it, fresh] = r.index_of.emplace(step.name, p.kernels.size());
-  if (fresh) p.kernels.push_back({step.name, 0, 0, seconds, 0, 0});
+  if (fresh) {
+    const auto site = r.sites.find(step.name);
+    p.kernels.push_back({step.name, 0, 0, seconds, 0, 0, site != r.sites.end() ? site->second : ""});
+  }
   KernelProfile& k = p.kernels[it->second];
   ++k.launches;
   k.seconds += seconds;
   k.fastest = std::min(k.fastest, seconds);
   k.bytes += step.bytes;
   k.flops += step.flops;
+}
+
+void add_to_profile(std::uint16_t number, const Explanation& explanation) {
+  base::ContextState* const context = base::find_context(number);
+  if (context == nullptr) return;
+  Recorder& r = recorder(*context);
+  const std::lock_guard guard(fork_mutex(ForkLock::profile, number));
+  for (const ExplainedKernel& kernel : explanation.kernels) r.sites.emplace(kernel.name, sites_of(kernel));
+}
+
+namespace {
+
+std::string amount(double x, std::string_view unit) {
+  for (const auto& [size, prefix] : {std::pair(1e9, "G"), std::pair(1e6, "M"), std::pair(1e3, "k")}) {
+    if (x >= size) return fmt::format("{:.3g} {}{}", x / size, prefix, unit);
+  }
+  return fmt::format("{:.3g} {}", x, unit);
+}
+
+}  // namespace
+
+std::string sites_of(const ExplainedKernel& kernel) {
+  std::vector<std::string> sites;
+  for (const ExplainedOutput& output : kernel.outputs) {
+    if (!output.site.empty() && std::ranges::find(sites, output.site) == sites.end()) sites.push_back(output.site);
+  }
+  return fmt::format("{}", fmt::join(sites, ","));
+}
+
+std::string profile_text(const Profile& profile, const MachineLimits& limits,
+                         const std::function<std::string(const std::string& kernel)>& hint) {
+  const double copy = limits.bytes_per_second, peak = limits.flops_per_second, total = profile.seconds();
+  const auto of_one = [](const KernelProfile& k, std::int64_t all) {
+    return static_cast<double>(all) / static_cast<double>(k.launches);
+  };
+  const auto limit = [&](const KernelProfile& k) {
+    return std::max(of_one(k, k.bytes) / copy, of_one(k, k.flops) / peak);
+  };
+  const auto share = [&](const KernelProfile& k) { return k.fastest > 0 ? limit(k) / k.fastest : 1; };
+  std::size_t width = 6;
+  for (const KernelProfile& k : profile.kernels) width = std::max(width, k.kernel.size());
+  std::string text = fmt::format("{:<{}} {:>10} {:>6} {:>9} {:>10} {:>10} {:>9}  {}\n", "kernel", width, "ms", "share",
+                                 "launches", "bytes of 1", "op of 1", "of limit", "line");
+  for (const KernelProfile& k : profile.kernels) {
+    text += fmt::format("{:<{}} {:>10.3f} {:>4.0f} % {:>9} {:>10} {:>10} {:>7.0f} %  {}\n", base::escaped(k.kernel),
+                        width, k.seconds * 1e3, total > 0 ? 100 * k.seconds / total : 0, k.launches,
+                        amount(of_one(k, k.bytes), "B"), amount(of_one(k, k.flops), "op"), 100 * share(k),
+                        base::escaped(k.site));
+  }
+  text += fmt::format("this machine: copies {}/s, multiply-adds {}/s\n", amount(copy, "B"), amount(peak, "op"));
+  // The most time that a kernel could save at its limit.
+  const auto saving = [&](const KernelProfile& k) { return k.seconds * (1 - std::min(1.0, share(k))); };
+  const auto best = std::ranges::max_element(profile.kernels, {}, saving);
+  if (best == profile.kernels.end() || total <= 0) return text;
+  const std::string reach = of_one(*best, best->bytes) / copy > of_one(*best, best->flops) / peak
+                                ? amount(of_one(*best, best->bytes), "B") + " at the speed of a copy"
+                                : amount(of_one(*best, best->flops), "op") + " at the peak";
+  text += fmt::format("\nThe next gain: {:.0f} % of the time is {}, which takes {:.1f} times its limit ({}).\n",
+                      100 * best->seconds / total, base::escaped(best->kernel), share(*best) > 0 ? 1 / share(*best) : 0,
+                      reach);
+  const std::string why = hint ? hint(best->kernel) : "";
+  if (!why.empty()) text += base::escaped(why, true) + "\n";
+  if (best->launches == 1)
+    text += "It ran once: a first launch also waits for new memory. Repeat the work to compare.\n";
+  return text;
 }
 
 }  // namespace runtime

@@ -2,11 +2,14 @@
 #pragma once
 
 #include <cstdint>
+#include <functional>
 #include <optional>
 
 #include "base/context.hpp"
+#include "oriel/explain.hpp"
 #include "oriel/profile.hpp"
 #include "runtime/compiled.hpp"
+#include "runtime/report/machine.hpp"
 
 namespace oriel::runtime {
 
@@ -15,5 +18,16 @@ namespace oriel::runtime {
 void load_profile(base::ContextState& context, std::optional<bool> on = std::nullopt);
 /// Does nothing if the context has ended.
 void add_to_profile(std::uint16_t context, const LaunchStep& step, double seconds);
+
+/// The lines that built what a kernel stores: "a.cpp:3,a.cpp:5".
+std::string sites_of(const ExplainedKernel& kernel);
+/// Keeps the lines of a new plan's kernels.
+void add_to_profile(std::uint16_t context, const Explanation& explanation);
+
+/// What ORIEL_PROFILE and `oriel profile` print: the kernels by time, each with the share that it reaches of the
+/// machine's limits (the larger of bytes at the speed of a copy and operations at the peak), and where the next gain
+/// lies. `hint`: what keeps a kernel from its limit; may be empty.
+std::string profile_text(const Profile& profile, const MachineLimits& limits,
+                         const std::function<std::string(const std::string& kernel)>& hint = {});
 
 }  // namespace oriel::runtime

@@ -13,6 +13,7 @@
 #include "base/escape.hpp"
 #include "oriel/create.hpp"
 #include "oriel/error.hpp"
+#include "runtime/report/collect.hpp"
 #include "runtime/trace.hpp"
 #include "schedule/describe.hpp"
 
@@ -205,6 +206,11 @@ std::vector<api::SizeChoice> choose_sizes(const Captured& captured, const Captur
 
 void say_entry(std::uint16_t context, const Captured& captured, const CapturedEntry& entry) {
   const base::Watch watch = base::watch_of(context);
+  if (watch.reporting()) {
+    const FunctionEntry facts = facts_of(captured, entry);
+    // Inputs of one size in all calls are guards of their own, which the inputs' lines tell.
+    runtime::add_to_report({called(captured), lines_of(facts)});
+  }
   if (!watch.debugging(Debug::Dynamic)) return;
   std::vector<std::string> kernels;
   for (const api::CapturedPlan* plan : entry.some_plans())

@@ -124,7 +124,7 @@ void LoadedCall::read_choices(SavedReader& reader, const std::vector<FactName>& 
 }
 
 /// Builds the nodes of a file on the placeholders of a trace.
-class ReplayTracer final : public detail::TracerBase {
+class ReplayTracer final : public detail::TracerBase {  // NOLINT(cppcoreguidelines-virtual-class-destructor)
  public:
   ReplayTracer(SavedReader& reader, const LoadedCall& call, const detail::SavedSignature& signature)
       : reader_(reader), call_(call), signature_(signature) {}

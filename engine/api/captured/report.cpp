@@ -73,35 +73,55 @@ std::string miss_text(const FunctionMiss& miss) {
   return fmt::format("entry {} needs {}; the call has {}", miss.entry, miss.guard, miss.value);
 }
 
+FunctionEntry facts_of(const Captured& captured, const CapturedEntry& entry) {
+  FunctionEntry e;
+  e.site = schedule::site_text(captured.site);
+  e.inputs = entry.inputs;
+  e.guards = entry.guard_texts();
+  if (entry.sizes) {
+    e.symbols = entry.sizes->symbol_lines();
+    e.origins = entry.sizes->origin_lines();
+    e.decisions = entry.sizes->guards().decisions();
+    e.sizes = entry.sizes->plans();
+    e.scheduled = entry.sizes->scheduled();
+    e.plan_bytes = entry.sizes->plan_bytes();
+  }
+  for (const api::CapturedPlan* plan : entry.some_plans()) {
+    for (const runtime::LaunchStep& step : plan->launches->schedule().steps) e.kernels.push_back(step.name);
+    e.kept_bytes += plan->launches->kept_bytes();
+  }
+  {
+    const base::Activity work;  // so that a fork waits
+    const backend::KeptFactors::Counts packed = entry.kept.counts();
+    e.packed = packed.copies;
+    e.packed_bytes = packed.bytes;
+  }
+  e.misses = entry.misses;
+  e.calls = entry.runs();
+  return e;
+}
+
 std::vector<FunctionEntry> entries(const Captured& captured) {
   std::vector<FunctionEntry> out;
-  for (const CapturedEntry* entry : captured.entries()) {
-    FunctionEntry& e = out.emplace_back();
-    e.site = schedule::site_text(captured.site);
-    e.inputs = entry->inputs;
-    e.guards = entry->guard_texts();
-    if (entry->sizes) {
-      e.symbols = entry->sizes->symbol_lines();
-      e.origins = entry->sizes->origin_lines();
-      e.decisions = entry->sizes->guards().decisions();
-      e.sizes = entry->sizes->plans();
-      e.scheduled = entry->sizes->scheduled();
-      e.plan_bytes = entry->sizes->plan_bytes();
-    }
-    for (const api::CapturedPlan* plan : entry->some_plans()) {
-      for (const runtime::LaunchStep& step : plan->launches->schedule().steps) e.kernels.push_back(step.name);
-      e.kept_bytes += plan->launches->kept_bytes();
-    }
-    {
-      const base::Activity work;  // so that a fork waits
-      const backend::KeptFactors::Counts packed = entry->kept.counts();
-      e.packed = packed.copies;
-      e.packed_bytes = packed.bytes;
-    }
-    e.misses = entry->misses;
-    e.calls = entry->runs();
-  }
+  for (const CapturedEntry* entry : captured.entries()) out.push_back(facts_of(captured, *entry));
   return out;
+}
+
+std::vector<std::pair<std::string, std::string>> lines_of(const FunctionEntry& e) {
+  std::vector<std::pair<std::string, std::string>> lines;
+  for (const FunctionMiss& miss : e.misses) lines.emplace_back("because", miss_text(miss));
+  for (const std::string& input : e.inputs) lines.emplace_back("input", input);
+  for (std::size_t k = 0; k < e.symbols.size(); ++k)
+    lines.emplace_back("symbol", e.symbols[k] + (e.origins[k].empty() ? "" : ", " + e.origins[k]));
+  for (const std::string& decision : e.decisions) lines.emplace_back("guard", decision);
+  if (!e.symbols.empty())
+    lines.emplace_back("sizes", fmt::format("{} met, {} scheduled", counted(e.sizes, "set"), e.scheduled));
+  if (e.plan_bytes >= 1 << 20) lines.emplace_back("plans", fmt::format("{} MiB", e.plan_bytes >> 20));
+  for (const std::string& kernel : e.kernels) lines.emplace_back("kernel", kernel);
+  if (e.packed != 0)
+    lines.emplace_back("packed", fmt::format("{}, {} bytes", counted(e.packed, "weight"), e.packed_bytes));
+  if (e.kept_bytes != 0) lines.emplace_back("keeps", fmt::format("{} bytes between kernels", e.kept_bytes));
+  return lines;
 }
 
 FunctionCounts counts(const Captured& captured) {
@@ -125,20 +145,7 @@ std::string explain(const Captured& captured) {
     const FunctionEntry& e = all[i];
     out += fmt::format("entry {}: {}, {}, {}\n", i, counted(e.calls, "call"), counted(e.kernels.size(), "kernel"),
                        counted(e.guards.size(), "guard"));
-    for (const FunctionMiss& miss : e.misses) out += "  because  " + miss_text(miss) + '\n';
-    for (const std::string& input : e.inputs) out += "  input    " + input + '\n';
-    for (std::size_t k = 0; k < e.symbols.size(); ++k) {
-      out += "  symbol   " + e.symbols[k];
-      if (!e.origins[k].empty()) out += ", " + e.origins[k];
-      out += '\n';
-    }
-    for (const std::string& decision : e.decisions) out += "  guard    " + decision + '\n';
-    if (!e.symbols.empty())
-      out += fmt::format("  sizes    {} met, {} scheduled\n", counted(e.sizes, "set"), e.scheduled);
-    if (e.plan_bytes >= 1 << 20) out += fmt::format("  plans    {} MiB\n", e.plan_bytes >> 20);
-    for (const std::string& kernel : e.kernels) out += "  kernel   " + kernel + '\n';
-    if (e.packed != 0) out += fmt::format("  packed   {}, {} bytes\n", counted(e.packed, "weight"), e.packed_bytes);
-    if (e.kept_bytes != 0) out += fmt::format("  keeps    {} bytes between kernels\n", e.kept_bytes);
+    for (const auto& [what, text] : lines_of(e)) out += fmt::format("  {:<8} {}\n", what, text);
   }
   return out;
 }

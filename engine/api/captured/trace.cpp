@@ -85,7 +85,7 @@ struct Placeholders {
 };
 
 /// The positions and elements that a trace has asked for.
-class LateInputs final : public runtime::LateValues {
+class LateInputs final : public runtime::LateValues {  // NOLINT(cppcoreguidelines-virtual-class-destructor)
  public:
   struct Asked {
     NodePtr value;  // the mask of positions; or the element
@@ -291,6 +291,7 @@ TracedGraph graph_of(Reader& reader, const Placeholders& placeholders, const Lat
   trace.trusted = tracer.trusted();
   const auto inputs = [](const std::vector<Placeholders::Storage>& from) {
     std::vector<TracedGraph::Input> out;
+    out.reserve(from.size());
     for (const Placeholders::Storage& s : from) out.push_back({s.node, graph::realized_kind(*s.node)});
     return out;
   };

@@ -3,17 +3,22 @@
 #include <fmt/format.h>
 
 #include <algorithm>
+#include <chrono>
 #include <cstdlib>
 #include <filesystem>
 #include <mutex>
 #include <thread>
 
+#include "backend/backend.hpp"
 #include "base/debug.hpp"
 #include "base/settings.hpp"
 #include "base/watch.hpp"
+#include "memory/buffer.hpp"
 #include "oriel/error.hpp"
 #include "oriel/report.hpp"
 #include "runtime/dump.hpp"
+#include "runtime/explain.hpp"
+#include "runtime/observe.hpp"
 
 namespace oriel {
 
@@ -23,6 +28,8 @@ using base::Watch;
 using runtime::ReportData;
 
 constexpr std::size_t kMostKernels = 1000;
+constexpr std::size_t kMostLaunches = 2000;
+constexpr std::size_t kMostTraces = 100;
 constexpr std::string_view kEnding = ".html";
 
 /// The page that is written at the end of the process. Never destroyed: work may run in other objects' destructors.
@@ -31,6 +38,25 @@ struct Collected {
   ReportData data;
   std::size_t kernels = 0;
   bool at_exit = false;
+  std::optional<runtime::Clock::time_point> began;  // the first launch
+  std::unordered_map<std::string, std::int64_t> name_numbers;
+  std::map<std::thread::id, std::int64_t> threads;
+
+  void add_launch(const std::string& name, runtime::Clock::time_point end, double seconds, std::int64_t live_bytes) {
+    runtime::Timeline& timeline = data.timeline;
+    if (timeline.launches.size() == kMostLaunches) {
+      ++timeline.left_out;
+      return;
+    }
+    const double until = began ? std::chrono::duration<double>(end - *began).count() : seconds;
+    if (!began)
+      began = end - std::chrono::duration_cast<runtime::Clock::duration>(std::chrono::duration<double>(seconds));
+    const auto [number, fresh] = name_numbers.emplace(name, static_cast<std::int64_t>(timeline.names.size()));
+    if (fresh) timeline.names.push_back(name);
+    const std::int64_t thread =
+        threads.emplace(std::this_thread::get_id(), static_cast<std::int64_t>(threads.size())).first->second;
+    timeline.launches.push_back({number->second, std::max(0.0, until - seconds), seconds, thread, live_bytes});
+  }
 };
 Collected& collected() {
   static Collected& c = *new Collected;
@@ -55,8 +81,6 @@ void write(std::string_view operation, const std::string& path, const ReportData
   runtime::write_files(operation, folder, files);
 }
 
-int threads_of_machine() { return std::max(1, static_cast<int>(std::thread::hardware_concurrency())); }
-
 void write_at_exit() noexcept try {
   ReportData data;
   std::string path;
@@ -69,7 +93,7 @@ void write_at_exit() noexcept try {
     c.path.reset();
   }
   data.title = std::filesystem::path(path).stem().string();
-  data.machine = runtime::measure_machine(threads_of_machine());
+  data.machine = runtime::measure_machine();
   write("ORIEL_REPORT", path, data);
 } catch (const std::exception& error) {
   try {
@@ -95,20 +119,34 @@ void set_report_file(const std::optional<std::string>& path) {
   collect_into(base::current_context_state(), path);
 }
 
-void report(std::span<const Tensor> tensors, const std::string& path) {
+namespace runtime {
+namespace {
+
+/// The text of the program that built a plan, and its kernels in a second language.
+void add_texts(ReportData& data, const Explanation& explanation, const Plan& plan) {
+  for (schedule::EntryId v = 0; v < static_cast<schedule::EntryId>(plan.arena->size()); ++v) {
+    const graph::Site& site = (*plan.arena)[v].node->site;
+    if (site.file == nullptr) continue;
+    const std::string_view file = site.file;
+    data.files.emplace(file.substr(file.find_last_of('/') + 1), file);
+  }
+  for (std::size_t k = 0; k < plan.kernels.size(); ++k) {
+    const std::string& source = explanation.kernels[k].source;
+    if (!source.empty() && !data.others.contains(source))
+      data.others.emplace(source, source::in_other_language(plan.kernels[k].lowered.program, source));
+  }
+}
+
+}  // namespace
+
+void write_report(std::span<const graph::NodePtr> roots, const std::string& path) {
   check_path("report", path);
   ReportData data;
   data.title = std::filesystem::path(path).stem().string();
-  data.schedules.push_back(explain(tensors));
-  data.machine = runtime::measure_machine(threads_of_machine());
+  data.schedules.push_back(explain(roots, [&](const Plan& plan) { add_texts(data, explain(plan, true), plan); }));
+  data.machine = measure_machine();
   write("report", path, data);
 }
-
-void report(std::initializer_list<Tensor> tensors, const std::string& path) {
-  report(std::span<const Tensor>(tensors.begin(), tensors.size()), path);
-}
-
-namespace runtime {
 
 void load_report(base::ContextState& context) {
   if (base::watch_of(context).has(Watch::kReportKnown)) return;
@@ -127,16 +165,20 @@ void add_to_report(const Explanation& explanation, const Plan& plan) {
   }
   c.kernels += explanation.kernels.size();
   c.data.schedules.push_back(explanation);
-  for (schedule::EntryId v = 0; v < static_cast<schedule::EntryId>(plan.arena->size()); ++v) {
-    const graph::Site& site = (*plan.arena)[v].node->site;
-    if (site.file == nullptr) continue;
-    const std::string_view file = site.file;
-    c.data.files.emplace(file.substr(file.find_last_of('/') + 1), file);
-  }
+  add_texts(c.data, explanation, plan);
+}
+
+void add_to_report(ReportedTrace trace) {
+  const std::lock_guard guard(collected_guard());
+  Collected& c = collected();
+  if (c.path && c.data.traces.size() < kMostTraces) c.data.traces.push_back(std::move(trace));
 }
 
 void add_to_report(const LaunchStep& step, double seconds) {
+  const Clock::time_point end = now();
+  const auto live = static_cast<std::int64_t>(step.device->allocator()->statistics().live);
   const std::lock_guard guard(collected_guard());
+  collected().add_launch(step.name, end, seconds, live);
   LaunchTimes& times = collected().data.times[step.name];
   times.fastest = times.launches == 0 ? seconds : std::min(times.fastest, seconds);
   times.seconds += seconds;

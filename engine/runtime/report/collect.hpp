@@ -2,6 +2,7 @@
 #pragma once
 
 #include <map>
+#include <span>
 #include <string>
 #include <unordered_map>
 #include <vector>
@@ -11,6 +12,7 @@
 #include "runtime/launch_step.hpp"
 #include "runtime/plan.hpp"
 #include "runtime/report/machine.hpp"
+#include "source/other_language.hpp"
 
 namespace oriel::runtime {
 
@@ -21,13 +23,36 @@ struct LaunchTimes {
   double fastest = 0;
 };
 
+/// The launches in time. Times are in seconds from the first one on.
+struct Timeline {
+  struct Launch {
+    std::int64_t name = 0;  ///< the number of its kernel's name
+    double start = 0;
+    double seconds = 0;
+    std::int64_t thread = 0;      ///< by the order of the threads' first launches
+    std::int64_t live_bytes = 0;  ///< that tensors of its device held when it ended
+  };
+  std::vector<std::string> names;
+  std::vector<Launch> launches;  ///< the first 2,000
+  std::int64_t left_out = 0;
+};
+
+/// A trace of a captured function.
+struct ReportedTrace {
+  std::string function;                                    ///< "the captured function of a.cpp:3"
+  std::vector<std::pair<std::string, std::string>> lines;  ///< {"input", "x: float32 (s0, 4)"}, {"guard", "..."}
+};
+
 /// What a page shows.
 struct ReportData {
   std::string title;
   std::vector<Explanation> schedules;
-  std::map<std::string, std::string> files;            ///< the paths of the program's files by their names in sites
-  std::size_t left_out = 0;                            ///< schedules beyond the most kernels
-  std::unordered_map<std::string, LaunchTimes> times;  ///< by the names of kernels
+  std::map<std::string, std::string> files;  ///< the paths of the program's files by their names in sites
+  std::unordered_map<std::string, source::OtherSource> others;  ///< by the sources of kernels
+  std::size_t left_out = 0;                                     ///< schedules beyond the most kernels
+  std::unordered_map<std::string, LaunchTimes> times;           ///< by the names of kernels
+  Timeline timeline;
+  std::vector<ReportedTrace> traces;  ///< the first 100
   MachineLimits machine;
 };
 
@@ -42,10 +67,47 @@ std::string page_of(std::string_view json);
 /// The page of the editor of views, which begins with this program.
 std::string views_page(std::string_view program);
 
+/// The answer of a command as a page.
+struct AnswerPage {
+  struct Table {
+    std::string title;
+    std::vector<std::string> head;
+    std::vector<std::vector<std::string>> rows;
+  };
+  /// Drawn with the positions as a picture.
+  struct Stack {
+    std::string title;
+    std::vector<View> views;   ///< innermost first
+    std::string program = {};  ///< as `oriel view` takes it, in the place of views
+  };
+  /// Rows with a bar each, whose length is a share of the longest.
+  struct Bars {
+    struct Row {
+      std::string label;
+      double share = 0;
+      std::string text;
+    };
+    std::string title;
+    std::vector<Row> rows;
+  };
+  std::string title;
+  std::string text;  ///< what the command prints
+  std::vector<Table> tables;
+  std::vector<Stack> stacks;
+  std::vector<Bars> bars = {};
+};
+std::string answer_page(const AnswerPage& answer);
+
+/// Writes the page of what these would run, and its data beside it. Throws ArgumentError unless the path ends in .html,
+/// IoError if a file cannot be written.
+void write_report(std::span<const graph::NodePtr> roots, const std::string& path);
+
 /// Reads ORIEL_REPORT, unless it is known. Throws ArgumentError if it is no name of a page.
 void load_report(base::ContextState& context);
 /// Keeps the explanation of a new plan for the page.
 void add_to_report(const Explanation& explanation, const Plan& plan);
+/// Keeps a trace for the page.
+void add_to_report(ReportedTrace trace);
 /// Adds a launch to the times of its kernel.
 void add_to_report(const LaunchStep& step, double seconds);
 

@@ -1,5 +1,6 @@
 // The data of a report as JSON, and the page around it.
 #include <algorithm>
+#include <cmath>
 #include <fstream>
 #include <map>
 #include <set>
@@ -113,10 +114,13 @@ void write_kernel(JsonWriter& json, const ReportData& data, const ExplainedKerne
   json.key("launches").number(times.launches).key("seconds").number(times.seconds);
   json.key("fastest").number(times.fastest);
   json.key("program").text(source ? kernel.program : "").key("source");
+  const auto other = data.others.find(kernel.source);
   if (source)
     json.text(kernel.source);
   else
     json.null();
+  if (source && other != data.others.end() && !other->second.text.empty())
+    json.key("other_language").text(other->second.language).key("other_source").text(other->second.text);
   json.end('}');
 }
 
@@ -143,7 +147,9 @@ std::set<const ExplainedKernel*> with_source(const ReportData& data, std::size_t
   std::set<std::pair<std::string_view, std::string_view>> seen;
   return fitting(data, bytes, [&](const ExplainedKernel& kernel) {
     const bool first = seen.emplace(kernel.name, kernel.source).second;
-    return first ? kernel.source.size() + kernel.program.size() : 0;
+    const auto other = data.others.find(kernel.source);
+    const std::size_t second = other != data.others.end() ? other->second.text.size() : 0;
+    return first ? kernel.source.size() + kernel.program.size() + second : 0;
   });
 }
 
@@ -170,6 +176,20 @@ void write_files(JsonWriter& json, const ReportData& data) {
     json.end(']');
   }
   json.end('}');
+}
+
+/// Seconds in whole nanoseconds, which is what clocks tell.
+double rounded(double seconds) { return std::round(seconds * 1e9) / 1e9; }
+
+void write_timeline(JsonWriter& json, const Timeline& timeline) {
+  json.key("timeline").begin('{');
+  write_texts(json, "names", timeline.names);
+  json.key("launches").begin('[');
+  for (const Timeline::Launch& launch : timeline.launches) {
+    json.begin('[').number(launch.name).number(rounded(launch.start)).number(rounded(launch.seconds));
+    json.number(launch.thread).number(launch.live_bytes).end(']');
+  }
+  json.end(']').key("left_out").number(timeline.left_out).end('}');
 }
 
 void write_schedule(JsonWriter& json, const ReportData& data, const Explanation& schedule, const Written& written) {
@@ -206,6 +226,14 @@ std::string report_json(const ReportData& data, std::size_t source_bytes, std::s
   json.key("flops_per_second").number(data.machine.flops_per_second).end('}');
   json.key("left_out").number(static_cast<std::int64_t>(data.left_out));
   write_files(json, data);
+  write_timeline(json, data.timeline);
+  json.key("traces").begin('[');
+  for (const ReportedTrace& trace : data.traces) {
+    json.begin('{').key("function").text(trace.function).key("lines").begin('[');
+    for (const auto& [what, text] : trace.lines) json.begin('[').text(what).text(text).end(']');
+    json.end(']').end('}');
+  }
+  json.end(']');
   Written written{with_source(data, source_bytes), with_details(data, detail_bytes), {}};
   std::int64_t number = 0;
   for (const Explanation& schedule : data.schedules) {
@@ -246,6 +274,38 @@ std::string views_page(std::string_view program) {
   JsonWriter json;
   json.begin('{').key("version").number(std::int64_t{1}).key("kind").text("views").key("program").text(program);
   return page_of(json.end('}').str());
+}
+
+std::string answer_page(const AnswerPage& answer) {
+  JsonWriter json;
+  json.begin('{').key("version").number(std::int64_t{1}).key("kind").text("answer").key("title").text(answer.title);
+  json.key("text").text(answer.text).key("tables").begin('[');
+  for (const AnswerPage::Table& table : answer.tables) {
+    json.begin('{').key("title").text(table.title);
+    write_texts(json, "head", table.head);
+    json.key("rows").begin('[');
+    for (const std::vector<std::string>& row : table.rows) {
+      json.begin('[');
+      for (const std::string& cell : row) json.text(cell);
+      json.end(']');
+    }
+    json.end(']').end('}');
+  }
+  json.end(']').key("stacks").begin('[');
+  for (const AnswerPage::Stack& stack : answer.stacks) {
+    json.begin('{').key("title").text(stack.title);
+    write_stack(json, "views", stack.views);
+    if (!stack.program.empty()) json.key("program").text(stack.program);
+    json.end('}');
+  }
+  json.end(']').key("bars").begin('[');
+  for (const AnswerPage::Bars& bars : answer.bars) {
+    json.begin('{').key("title").text(bars.title).key("rows").begin('[');
+    for (const AnswerPage::Bars::Row& row : bars.rows)
+      json.begin('[').text(row.label).number(row.share).text(row.text).end(']');
+    json.end(']').end('}');
+  }
+  return page_of(json.end(']').end('}').str());
 }
 
 }  // namespace oriel::runtime

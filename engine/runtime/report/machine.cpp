@@ -27,43 +27,69 @@ double shortest(int threads, int rounds, const F& f) {
   return best;
 }
 
-typedef float Lanes __attribute__((vector_size(32)));
-
-/// 16 independent chains of `steps` multiply-adds.
 // One rounding for a product and a sum, as processors with such an instruction do it.
-__attribute__((optimize("O2", "fp-contract=fast")))
-#if defined(__x86_64__) && defined(__gnu_linux__) && !defined(__SANITIZE_THREAD__) && !defined(__SANITIZE_ADDRESS__)
-__attribute__((target_clones("avx512f", "arch=haswell", "default")))
+#if defined(__clang__)
+#define ORIEL_CONTRACTS
+#else
+#define ORIEL_CONTRACTS __attribute__((optimize("O2", "fp-contract=fast")))
 #endif
-float multiply_adds(int steps) {
-  Lanes sums[12] = {};
-  const Lanes a = Lanes{} + 1.0000001F, b = Lanes{} + 1e-7F;
-  for (int k = 0; k < steps; ++k) {
-#pragma GCC unroll 12
-    for (Lanes& sum : sums) sum = sum * a + b;
+#if defined(__x86_64__) && defined(__gnu_linux__) && !defined(__SANITIZE_THREAD__) && !defined(__SANITIZE_ADDRESS__)
+#define ORIEL_CLONES __attribute__((target_clones("avx512f", "arch=haswell", "default")))
+#else
+#define ORIEL_CLONES
+#endif
+constexpr int kChains = 12;
+#define ORIEL_EACH_CHAIN(X) X(0) X(1) X(2) X(3) X(4) X(5) X(6) X(7) X(8) X(9) X(10) X(11)
+#define ORIEL_BEGIN(k) Lanes s##k = Lanes{} + (k);
+#define ORIEL_STEP(k) s##k = s##k * a + b;
+#define ORIEL_END(k) total += s##k[0];
+// Independent chains of `steps` multiply-adds in registers, in vectors of so many bytes. What a processor lacks is
+// slower, not wrong.
+#define ORIEL_MULTIPLY_ADDS(function, bytes)                   \
+  ORIEL_CONTRACTS ORIEL_CLONES float function(int steps) {     \
+    typedef float Lanes __attribute__((vector_size(bytes)));   \
+    ORIEL_EACH_CHAIN(ORIEL_BEGIN)                              \
+    const Lanes a = Lanes{} + 1.0000001F, b = Lanes{} + 1e-7F; \
+    for (int k = 0; k < steps; ++k) {                          \
+      ORIEL_EACH_CHAIN(ORIEL_STEP)                             \
+    }                                                          \
+    float total = 0;                                           \
+    ORIEL_EACH_CHAIN(ORIEL_END)                                \
+    return total;                                              \
   }
-  float total = 0;
-  for (const Lanes& sum : sums) total += sum[0];
-  return total;
-}
+ORIEL_MULTIPLY_ADDS(multiply_adds_32, 32)
+ORIEL_MULTIPLY_ADDS(multiply_adds_64, 64)
+#undef ORIEL_MULTIPLY_ADDS
+#undef ORIEL_END
+#undef ORIEL_STEP
+#undef ORIEL_BEGIN
+#undef ORIEL_EACH_CHAIN
+#undef ORIEL_CLONES
+#undef ORIEL_CONTRACTS
 
 }  // namespace
 
-MachineLimits measure_machine(int threads) {
+MachineLimits measure_machine() {
   MachineLimits limits;
-  constexpr std::size_t kBytes = std::size_t{1} << 25;
+  const int threads = std::max(1, static_cast<int>(std::thread::hardware_concurrency()));
+  // Beyond the caches, and at most half a gigabyte in all.
+  const std::size_t bytes = std::min(std::size_t{1} << 25, (std::size_t{1} << 28) / static_cast<std::size_t>(threads));
   std::vector<std::vector<char>> from(static_cast<std::size_t>(threads)), to(static_cast<std::size_t>(threads));
-  for (auto& block : from) block.assign(kBytes, 1);
-  for (auto& block : to) block.assign(kBytes, 2);
+  for (auto& block : from) block.assign(bytes, 1);
+  for (auto& block : to) block.assign(bytes, 2);
   const double copied = shortest(threads, 4, [&](int t) {
-    std::memcpy(to[static_cast<std::size_t>(t)].data(), from[static_cast<std::size_t>(t)].data(), kBytes);
+    std::memcpy(to[static_cast<std::size_t>(t)].data(), from[static_cast<std::size_t>(t)].data(), bytes);
   });
-  limits.bytes_per_second = 2.0 * static_cast<double>(kBytes) * threads / copied;
-  constexpr int kSteps = 200'000;
+  limits.bytes_per_second = 2.0 * static_cast<double>(bytes) * threads / copied;
+  constexpr int kSteps = 2'000'000;  // some milliseconds, so that starting threads does not count
   std::vector<float> kept(static_cast<std::size_t>(threads) * 16);  // each thread's result on a line of its own
-  const double multiplied =
-      shortest(threads, 3, [&](int t) { kept[static_cast<std::size_t>(t) * 16] += multiply_adds(kSteps); });
-  limits.flops_per_second = 2.0 * 12 * 8 * kSteps * threads / multiplied;
+  const auto measure = [&](float (*multiply_adds)(int), int lanes) {
+    const double seconds =
+        shortest(threads, 3, [&](int t) { kept[static_cast<std::size_t>(t) * 16] += multiply_adds(kSteps); });
+    limits.flops_per_second = std::max(limits.flops_per_second, 2.0 * kChains * lanes * kSteps * threads / seconds);
+  };
+  measure(multiply_adds_32, 8);
+  measure(multiply_adds_64, 16);
   return limits;
 }
 

@@ -7,7 +7,7 @@ struct MachineLimits {
   double bytes_per_second = 0;  ///< of copies by all threads: read and written
   double flops_per_second = 0;  ///< float32 multiply-adds of all threads, two operations each
 };
-/// Measures on `threads` threads.
-MachineLimits measure_machine(int threads);
+/// Measures on all threads of the machine.
+MachineLimits measure_machine();
 
 }  // namespace oriel::runtime

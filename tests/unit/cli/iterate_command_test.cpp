@@ -186,7 +186,7 @@ TEST_CASE("usage errors exit with 2 and the usage") {
            {{"--jsonlines"}, "oriel iterate: unknown option '--jsonlines'\n"},
            {{"2", "3"},
             "oriel iterate: unexpected argument '3'; this command takes one text, so quote all operands as one\n"},
-           {{"--jsonl", "2"}, "oriel iterate: --jsonl reads standard input and takes no operands\n"}}) {
+           {{"--jsonl", "2"}, "oriel iterate: --jsonl reads standard input and takes no operands and no --html\n"}}) {
     const Outcome outcome = run(arguments);
     CHECK(outcome.status == 2);
     CHECK(outcome.out.empty());

@@ -3,6 +3,7 @@
 
     page_check.py ORIEL PROGRAM [PICTURES]    PICTURES: a folder for screenshots at three widths
 """
+import html
 import json
 import os
 import random
@@ -30,6 +31,89 @@ def browse(url, *options):
     if messages:
         sys.exit(f"{url} wrote to the console: {messages}")
     return done.stdout
+
+
+def with_script(path, script):
+    """A copy of a page with one script more, which writes to the attribute data-said of the body."""
+    copy = path.replace(".html", "_scripted.html")
+    with open(path, encoding="utf-8") as file:
+        text = file.read()
+    with open(copy, "w", encoding="utf-8") as file:
+        file.write(text + "<script>" + script.replace("</script", "<\\/script") + "</script>")
+    said = re.search(r'data-said="([^"]*)"', browse(f"file://{copy}", "--dump-dom"))
+    return html.unescape(said[1]) if said else "nothing"
+
+
+# By keyboard alone: down the list of kernels, then through the cells of a picture, whose note follows.
+WALK = """
+const press = key => document.activeElement.dispatchEvent(new KeyboardEvent("keydown", {key, bubbles: true, cancelable: true}));
+const first = () => document.activeElement.textContent;
+const steps = [];
+const buttons = document.querySelectorAll("tbody button");
+if (buttons.length > 1) {
+  buttons[0].focus(); press("ArrowDown"); steps.push(document.activeElement === buttons[1]);
+  press("ArrowUp"); steps.push(document.activeElement === buttons[0]);
+}
+for (const details of document.querySelectorAll("details")) details.open = true;
+setTimeout(() => {
+  const start = document.querySelector("td.cell");
+  start.focus();
+  const before = start.closest("div").parentNode.querySelector("output").textContent;
+  press("ArrowRight");
+  const now = document.activeElement;
+  steps.push(now !== start && now.classList.contains("cell"), now.tabIndex === 0 && start.tabIndex === -1,
+    now.closest("div").parentNode.querySelector("output").textContent !== before);
+  const reachable = [...document.querySelectorAll("[onclick], button, summary, input, select, textarea")].every(e => e.tabIndex >= 0);
+  steps.push(reachable);
+  document.body.dataset.said = steps.join();
+}, 500);
+"""
+AXE = """
+setTimeout(() => axe.run().then(result => { document.body.dataset.said = JSON.stringify(
+  result.violations.map(v => [v.id, v.nodes.map(n => n.target.join(" ")).slice(0, 3)])); }), 300);
+"""
+
+
+# A number of a view, changed in its table, becomes the program; one that leaves the view below is refused.
+EDIT = """
+setTimeout(() => {
+  const change = (label, value) => { const cell = document.querySelector('input[aria-label="' + label + '"]'); cell.value = value; cell.dispatchEvent(new Event("change")); };
+  const text = document.querySelector("textarea"), steps = [];
+  text.value = "2,6 | permute 1,0"; text.dispatchEvent(new Event("input"));
+  change("stride of axis 0", "2"); steps.push(text.value);
+  change("valid of axis 1", "1:2"); steps.push(text.value);
+  change("offset", "3"); steps.push(text.value);
+  text.value = "2,6 | permute 1,0 | reshape 12"; text.dispatchEvent(new Event("input"));
+  change("extent of axis 0", "13"); steps.push(document.querySelector("[role=alert]").textContent);
+  document.body.dataset.said = steps.join(" ; ");
+}, 300);
+"""
+EDITED = ("(6,2):(2,6) ; (6,2):(2,6)[0:6,1:2) ; (6,2):(2,6)+3[0:6,1:2) ; "
+          "position 12 of (13):(1) is no index of (6,2):(1,6)")
+
+
+def axe_source():
+    """The text of axe-core (PyPI: axe-core-python), if it is installed."""
+    try:
+        import axe_core_python
+    except ImportError:
+        return None
+    for folder, _, names in os.walk(os.path.dirname(axe_core_python.__file__)):
+        for name in names:
+            if name.startswith("axe") and name.endswith(".js"):
+                with open(os.path.join(folder, name), encoding="utf-8") as file:
+                    return file.read()
+    return None
+
+
+def check_use(path):
+    said = with_script(path, WALK)
+    assert said and set(said.split(",")) == {"true"}, f"{path}: a walk by keyboard ended with {said}"
+    axe = axe_source()
+    if axe:
+        said = with_script(path, axe + AXE)
+        assert said == "[]", f"{path}: axe-core says {said}"
+    return bool(axe)
 
 
 def cells(page):
@@ -70,13 +154,28 @@ with tempfile.TemporaryDirectory() as folder:
     with open(views, "w", encoding="utf-8") as file:
         subprocess.run([oriel, "view", "--html"], stdout=file, check=True)
     draw = random.Random(1)
+    proofs = 0
     for _ in range(12):
         text = random_program(draw)
-        shown = cells(browse(f"file://{views}#{urllib.parse.quote(text)}", "--dump-dom"))
+        shown_page = browse(f"file://{views}#{urllib.parse.quote(text)}", "--dump-dom")
+        shown = cells(shown_page.split("Positions after the split")[0])
         said = subprocess.run([oriel, "view", "--table", text], capture_output=True, text=True, check=True).stdout
+        merged = re.search(r'id="merged">([^<]*)<', shown_page)
+        one = re.search(r"\((?:one view|\d+ views, merged into one)\)\n(?:index|refined)", said)
+        if bool(merged) != bool(one):
+            sys.exit(f"{text}: the page finds {merged and merged[1]}, the command says {said}")
+        if merged:
+            again = subprocess.run([oriel, "view", "--table", merged[1]], capture_output=True, text=True, check=True).stdout
+            if again.split("table:")[1] != said.split("table:")[1]:
+                sys.exit(f"{text}: {merged[1]} has other positions")
+        else:
+            proofs += 1
+            if len(re.findall(r'class="cell[^"]* proof"', shown_page)) < 2:
+                sys.exit(f"{text}: no two cells are marked that prove that it is no single view")
         table = [-1 if word == "-" else int(word) for word in said.split("table:")[1].split()]
         if shown != table:
             sys.exit(f"{text}: the page shows {shown}, the command says {table}")
+    assert proofs > 0, "no program was drawn that is no single view"
     page = os.path.join(folder, "report.html")
     subprocess.run([oriel, "inspect", "-o", page, program], check=True, stdout=subprocess.DEVNULL)
     shown = browse(f"file://{page}", "--dump-dom")
@@ -85,9 +184,20 @@ with tempfile.TemporaryDirectory() as folder:
     for schedule in data["schedules"]:
         for kernel in schedule["kernels"]:
             assert kernel["name"] in shown, kernel["name"]
-    for word in ["Kernels", "Why it ends", "Roofline", "Memory", "Rewrite rules"]:
+    for word in ["Kernels", "Why it ends", "The run", "Roofline", "Memory", "Rewrite rules"]:
         assert word in shown, word
+    with_rules = check_use(page)
+    check_use(views)
+    assert with_script(views, EDIT) == EDITED, with_script(views, EDIT)
+    answer = os.path.join(folder, "answer.html")
+    with open(answer, "w", encoding="utf-8") as file:
+        subprocess.run([oriel, "iterate", "--html", "2,3,4:12,1,3 + 3,4"], stdout=file, check=True)
+    check_use(answer)
+    campaign = os.path.join(folder, "campaign.html")
+    subprocess.run([oriel, "fuzz", "reshape", "--cases", "2000", "--seed", "1", "--report", campaign], check=True, capture_output=True)
+    check_use(campaign)
     if len(sys.argv) > 3:
         for width in (500, 1000, 1600):
             browse(f"file://{page}", f"--window-size={width},1400", f"--screenshot={sys.argv[3]}/report_{width}.png")
-print("12 programs of views and a report: drawn as said, nothing on the console")
+print("12 programs of views, a report and an answer: drawn as said, walked by keyboard, nothing on the console;",
+      "axe-core finds nothing" if with_rules else "axe-core-python is not installed, so its rules were not asked")

@@ -53,7 +53,7 @@ TEST_CASE("a page holds each kernel with its reasons, and each access as views o
   const Tensor y = softmax(pad(x.transpose(), {{1, 1}, {0, 0}}) * 2, {1});
   const Explanation wanted = explain(y);
   report({y}, (folder.path / "y.html").string());
-  const std::string page = text_of(folder.path / "y.html");
+  std::string page = text_of(folder.path / "y.html");
   const Json data = data_of(page);
   CHECK(data == Json::parse(text_of(folder.path / "y.json")));
   CHECK(data["version"] == 1);
@@ -84,6 +84,16 @@ TEST_CASE("a page holds each kernel with its reasons, and each access as views o
     }
   }
   CHECK(views > 3);
+  // The program's text stands beside the kernels, and each kernel in a second language.
+  REQUIRE(data["sources"]["report_test.cpp"].is_array());
+  const std::string site = kernels[0]["outputs"][0]["site"];
+  const std::size_t line = std::stoul(site.substr(site.find(':') + 1));
+  CHECK(data["sources"]["report_test.cpp"][line - 1].get<std::string>().find("softmax") != std::string::npos);
+  CHECK(kernels[0]["other_language"] == "OpenCL C");
+  CHECK(kernels[0]["other_source"].get<std::string>().find("__kernel ") != std::string::npos);
+  CHECK(data["timeline"]["launches"].empty());
+  // Generated sources cite where their formulas are from; the page itself names no place.
+  page.erase(page.find("id=\"data\">"), page.find("</script>") - page.find("id=\"data\">"));
   CHECK(page.find("http://") == page.find("http://www.w3.org/2000/svg"));  // a name, which nothing fetches
   CHECK(page.find("https://") == std::string::npos);
   CHECK(page.find("src=") == std::string::npos);
@@ -151,6 +161,20 @@ TEST_CASE("200 kernels take less than 1 MB: sources of cheap kernels are left ou
   runtime::ReportData small;
   small.schedules.push_back(explain(results));
   CHECK(runtime::report_json(small, 0).find("\"source\":null") != std::string::npos);
+}
+
+TEST_CASE("the answer of a command as a page: texts are escaped, stacks are views, symbolic ones are left out") {
+  ShapeEnv environment;
+  const SymInt n = environment.symbol("n", 5);
+  const View plain = View::make({2, 3}, {1, 2}), open = View::make({n}, {1});
+  const Json data = data_of(runtime::answer_page(
+      {"</script>", "a < b", {{"T", {"x", "y"}, {{"1", "<2>"}}}}, {{"plain", {plain}}, {"open", {open}}}}));
+  CHECK(data["kind"] == "answer");
+  CHECK(data["title"] == "</script>");
+  CHECK(data["text"] == "a < b");
+  CHECK(data["tables"][0]["rows"][0][1] == "<2>");
+  CHECK(stack_of(data["stacks"][0]["views"]).table() == ShapeTracker(plain).table());
+  CHECK(data["stacks"][1]["views"].empty());
 }
 
 TEST_CASE("names that are no pages, and places that cannot be written") {

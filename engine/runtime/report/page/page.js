@@ -14,6 +14,7 @@ function element(tag, attributes, ...children) {
     else if (value !== false && value != null) node.setAttribute(key, value);
   }
   for (const child of children.flat()) if (child != null) node.append(child);
+  if (tag === "pre" || node.className === "scroll") node.tabIndex = 0;  // what scrolls can be reached by keyboard
   return node;
 }
 function svg(tag, attributes, ...children) {
@@ -60,21 +61,77 @@ function viewText(view) {
   return tuple(view.shape) + ":" + tuple(view.strides) + (view.offset ? (view.offset > 0 ? "+" : "") + view.offset : "") + mask;
 }
 
-function viewTable(view, title) {
-  const row = (name, values) => element("tr", {}, element("th", {scope: "row"}, name), values.map(v => element("td", {class: "num"}, String(v))));
+// `edit(what, axis, text)`: the cells can be changed.
+function viewTable(view, title, edit) {
+  const cell = (what, axis, text) => edit ? element("input", {value: text, size: Math.max(4, text.length), "aria-label": what + (axis == null ? "" : " of axis " + axis), onchange: event => edit(what, axis, event.target.value)}) : text;
+  const row = (name, values) => element("tr", {}, element("th", {scope: "row"}, name), values.map((v, d) => element("td", {class: "num"}, name === "axis" ? String(v) : cell(name, d, String(v)))));
   return element("div", {class: "card"}, element("strong", {}, title), element("table", {class: "list"},
     row("axis", view.shape.map((_, d) => d)), row("extent", view.shape), row("stride", view.strides),
-    view.mask ? row("valid", view.mask.map(r => r[0] + " .. " + (r[1] - 1))) : null),
-    element("div", {class: "note"}, "position of the first index: " + view.offset));
+    view.mask || edit ? row("valid", (view.mask || view.shape.map(n => [0, n])).map(r => edit ? r.join(":") : r[0] + " .. " + (r[1] - 1))) : null),
+    element("div", {class: "note"}, "position of the first index: ", cell("offset", null, String(view.offset))));
 }
-function stackTables(stack, title) {
+function stackTables(stack, title, edit) {
   const views = stack.slice().reverse();
   return element("div", {}, element("h3", {}, title + (views.length === 1 ? ": one view" : ": " + views.length + " views")),
-    element("div", {class: "columns"}, views.map((v, k) => viewTable(v, views.length === 1 ? viewText(v) : (k === 0 ? "the index goes in here: " : "its position is an index of: ") + viewText(v)))));
+    element("div", {class: "columns"}, views.map((v, k) => viewTable(v, views.length === 1 ? viewText(v) : (k === 0 ? "the index goes in here: " : "its position is an index of: ") + viewText(v), edit && ((...change) => edit(stack.length - 1 - k, ...change))))));
+}
+
+// Every position of a stack, in the order of its indices.
+const positions = stack => {
+  const shape = stack[stack.length - 1].shape;
+  return Array.from({length: count(shape)}, (_, k) => position(stack, unravel(k, shape)));
+};
+
+// The one view with these positions, or {why, indices}: what two of the indices show that no view does.
+function oneView(shape, at) {
+  const lo = shape.slice(), hi = shape.map(() => 0), steps = contiguous(shape).strides;
+  at.forEach((position, k) => { if (position >= 0) unravel(k, shape).forEach((i, d) => { lo[d] = Math.min(lo[d], i); hi[d] = Math.max(hi[d], i + 1); }); });
+  if (at.every(position => position < 0)) return {view: {shape, strides: shape.map(() => 0), offset: 0, mask: at.length ? shape.map(() => [0, 0]) : null}};
+  const number = index => index.reduce((sum, i, d) => sum + i * steps[d], 0), first = number(lo);
+  const hole = at.findIndex((position, k) => position < 0 && unravel(k, shape).every((i, d) => i >= lo[d] && i < hi[d]));
+  if (hole >= 0) {
+    const index = unravel(hole, shape), d = index.findIndex((_, d) => at.some((position, k) => position >= 0 && unravel(k, shape)[d] === index[d]));
+    const beside = at.findIndex((position, k) => position >= 0 && (d < 0 || unravel(k, shape)[d] === index[d]));
+    return {why: "Index " + tuple(index) + " is invalid and index " + tuple(unravel(beside, shape)) + " is valid, but both lie within the box of the valid indices. A mask is a box.", indices: [hole, beside]};
+  }
+  const strides = shape.map((_, d) => hi[d] - lo[d] > 1 ? at[first + steps[d]] - at[first] : 0);
+  for (let k = 0; k < at.length; ++k) {
+    if (at[k] < 0) continue;
+    const index = unravel(k, shape), d = index.findIndex((i, d) => i > lo[d] && at[k] - at[k - steps[d]] !== strides[d]);
+    if (d >= 0) return {why: "A step along axis " + d + " goes " + strides[d] + " at index " + tuple(lo) + ", but " + (at[k] - at[k - steps[d]]) + " at index " + tuple(unravel(k - steps[d], shape)) +
+      ". An axis of a view has one stride.", indices: [k - steps[d], k]};
+  }
+  const whole = lo.every((n, d) => n === 0 && hi[d] === shape[d]);
+  return {view: {shape, strides, offset: at[first] - lo.reduce((sum, i, d) => sum + i * strides[d], 0), mask: whole ? null : lo.map((n, d) => [n, hi[d]])}};
+}
+
+// The pieces of each axis under which the positions are one view, or null: the fewest pieces of an axis alone, then all together.
+function refinement(shape, at) {
+  const steps = contiguous(shape).strides, first = at.findIndex(position => position >= 0);
+  const pieces = shape.map((n, d) => {
+    const line = Array.from({length: n}, (_, i) => at[first + (i - unravel(first, shape)[d]) * steps[d]]);
+    const splits = [[n]];
+    for (let a = 2; a < n; ++a) if (n % a === 0) {
+      splits.push([a, n / a]);
+      for (let b = 2; b < n / a; ++b) if (n / a % b === 0) splits.push([a, b, n / a / b]);
+    }
+    return splits.sort((x, y) => x.length - y.length).find(split => oneView(split, line).view);
+  });
+  const found = pieces.every(Boolean) && oneView(pieces.flat(), at).view;
+  return found ? {pieces, view: found} : null;
+}
+
+// What the positions are as one view, or the two indices that prove that they are none; then the split that makes them one.
+function mergedPart(stack) {
+  const shape = stack[stack.length - 1].shape, at = positions(stack), one = oneView(shape, at);
+  if (one.view) return [element("p", {}, "The positions are one view: ", element("span", {class: "code", id: "merged"}, viewText(one.view))), null, []];
+  const split = refinement(shape, at);
+  return [element("p", {}, "The positions are no single view. " + one.why + " The two are marked below."),
+    split ? element("div", {}, element("h2", {}, "The split that makes one view"), element("p", {},  + split.pieces.map((p, d) => p.length > 1 ? "axis " + d + " as " + tuple(p) : null).filter(Boolean).join(", ")), viewTable(split.view, viewText(split.view)), element("h3", {}, "Positions after the split"), heatMap([split.view], 4)) : null, one.indices];
 }
 
 // The positions as a picture: a cell for each index, the last axis across. `bytes`: of an element.
-function heatMap(stack, bytes) {
+function heatMap(stack, bytes, marked = []) {
   const shape = stack[stack.length - 1].shape;
   const across = shape.length ? shape[shape.length - 1] : 1, down = across ? count(shape) / across : 0;
   const rows = Math.min(down, MOST_ROWS), columns = Math.min(across, MOST_COLUMNS);
@@ -105,9 +162,9 @@ function heatMap(stack, bytes) {
     const row = element("tr", {});
     for (let c = 0; c < columns; ++c) {
       const cell = cells[r * columns + c];
-      cell.node = element("td", {class: "cell" + (cell.at < 0 ? " none" : ""), tabindex: r + c === 0 ? 0 : -1, "data-position": cell.at,
+      cell.node = element("td", {class: "cell" + (cell.at < 0 ? " none" : "") + (marked.includes(r * across + c) ? " proof" : ""), tabindex: r + c === 0 ? 0 : -1, "data-position": cell.at,
         title: "index " + tuple(cell.index), onclick: () => choose(cell), onfocus: () => choose(cell)}, columns > 32 ? "" : cell.at < 0 ? "" : String(cell.at));
-      if (cell.at >= 0) cell.node.style.background = "hsl(" + (210 + 150 * cell.at / highest) + " 70% " + (88 - 38 * cell.at / highest) + "%)";
+      if (cell.at >= 0) cell.node.style.background = "hsl(" + (210 + 150 * cell.at / highest) + " 70% " + (90 - 26 * cell.at / highest) + "%)";
       row.append(cell.node);
     }
     table.append(row);
@@ -158,7 +215,7 @@ function allKernels() {
   // Kernels of one name and source give it once.
   const sources = {};
   for (const kernel of list) if (kernel.source != null) sources[kernel.name] = kernel;
-  for (const kernel of list) if (kernel.source == null && sources[kernel.name]) Object.assign(kernel, {source: sources[kernel.name].source, program: sources[kernel.name].program});
+  for (const kernel of list) if (kernel.source == null && sources[kernel.name]) Object.assign(kernel, {source: sources[kernel.name].source, program: sources[kernel.name].program, other_source: sources[kernel.name].other_source, other_language: sources[kernel.name].other_language});
   return list;
 }
 
@@ -235,6 +292,31 @@ function operandPart(operand, open) {
   return details;
 }
 
+// A text whose names (%4, v12, o0, in1) are marked wherever the same name stands in the kernel's texts when one is
+// chosen, and whose sites lead to their lines.
+function linked(text, sourceLine, tag = "pre") {
+  const block = element(tag, {});
+  const name = /([\w.+-]+\.(?:cpp|cc|hpp|h|cxx):\d+)|%\d+|\b[a-z]{1,4}\d+\b/g;
+  let from = 0;
+  for (const found of text.matchAll(name)) {
+    block.append(text.slice(from, found.index));
+    from = found.index + found[0].length;
+    if (found[1] && sourceLine) block.append(element("button", {class: "link code", onclick: () => sourceLine(found[0])}, found[0]));
+    else if (found[1]) block.append(found[0]);
+    else block.append(element("span", {class: "name", "data-name": found[0], onclick: () => mark(block, found[0])}, found[0]));
+  }
+  block.append(text.slice(from));
+  return block;
+}
+function mark(block, name) {
+  const part = block.closest("section");
+  for (const other of part.querySelectorAll(".name")) other.classList.toggle("same", other.dataset.name === name);
+  for (const text of part.querySelectorAll("pre")) {
+    const first = text.querySelector(".name.same");
+    if (first && text !== block) text.scrollTop = first.offsetTop - text.offsetTop - 40;
+  }
+}
+
 function kernelPart(kernel, sourceLine) {
   const lines = [];
   const add = (name, value, cls) => { if (value) lines.push(element("tr", {}, element("th", {scope: "row"}, name), element("td", {class: cls || ""}, value))); };
@@ -247,10 +329,11 @@ function kernelPart(kernel, sourceLine) {
     element("td", {}, o.site ? element("button", {class: "link code", onclick: () => sourceLine(o.site)}, o.site) : "")));
   return element("div", {}, element("h2", {id: "kernel", tabindex: -1}, kernel.name || "copy"), element("table", {class: "list"}, lines),
     element("h3", {}, "Why it ends"), element("div", {class: "scroll"}, element("table", {class: "list"}, outputs)),
-    kernel.values.length ? element("details", {}, element("summary", {}, kernel.values.length + " values, sources first"), element("pre", {}, kernel.values.join("\n"))) : null,
+    kernel.values.length ? element("details", {}, element("summary", {}, kernel.values.length + " values, sources first"), linked(kernel.values.join("\n"), sourceLine)) : null,
     element("h3", {}, "Accesses"), kernel.cut ? element("p", {class: "note"}, "The accesses are left out: the file would exceed its limit.") : kernel.operands.map((operand, k) => operandPart(operand, k === 0)),
-    kernel.program ? element("details", {}, element("summary", {}, "Loop program"), element("pre", {}, kernel.program)) : null,
-    kernel.source ? element("details", {open: true}, element("summary", {}, "Generated source"), element("pre", {}, kernel.source)) :
+    kernel.program ? element("details", {}, element("summary", {}, "Loop program"), linked(kernel.program, sourceLine)) : null,
+    kernel.other_source ? element("details", {}, element("summary", {}, "The same in " + kernel.other_language), linked(kernel.other_source)) : null,
+    kernel.source ? element("details", {open: true}, element("summary", {}, "Generated source"), linked(kernel.source)) :
       kernel.source === null ? element("p", {class: "note"}, "The source is left out: the file would exceed its limit. ORIEL_DUMP writes all of them.") : null);
 }
 
@@ -279,6 +362,36 @@ function memoryPart(schedule) {
     element("tr", {}, element("th", {scope: "row"}, "block " + k), element("td", {class: "num"}, si(b, "B")), element("td", {}, element("span", {class: "bar", style: "width:" + (12 * b / widest).toFixed(2) + "rem"}))))) : null);
 }
 
+// The traces of captured functions: why each was made, and the guards under which it holds, with their lines.
+function tracesPart(toLine) {
+  if (!data.traces.length) return null;
+  return element("section", {}, element("h2", {}, "Captured functions"), data.traces.map((trace, k) => element("details", {open: k === 0}, element("summary", {}, "trace " + k + " of " + trace.function),
+    element("table", {class: "list"}, trace.lines.map(([what, text]) => element("tr", {}, element("th", {scope: "row"}, what), element("td", {class: "code"}, linked(text, toLine, "span"))))))));
+}
+
+// Launches in time, and the memory that tensors held at each.
+function timelinePart(kernels, open) {
+  const {names, launches, left_out} = data.timeline;
+  if (!launches.length) return null;
+  const W = 1000, L = 70, H = 110, lane = 14, threads = [...new Set(launches.map(l => l[3]))];
+  const end = Math.max(...launches.map(l => l[1] + l[2])), most = Math.max(1, ...launches.map(l => l[4]));
+  const X = t => L + t / end * (W - L - 10), Y = b => H - b / most * (H - 20);
+  const height = H + 24 + lane * threads.length;
+  const picture = svg("svg", {viewBox: "0 0 " + W + " " + height, width: W, role: "img", "aria-label": "memory and kernels in time"});
+  picture.append(svg("text", {x: 4, y: 24}, si(most, "B")), svg("text", {x: 4, y: H}, "0 B"), svg("text", {x: L, y: height - 4}, "0 s"), svg("text", {x: W - 10, y: height - 4, "text-anchor": "end"}, si(end, "s")));
+  const ordered = launches.slice().sort((a, b) => a[1] - b[1]);
+  picture.append(svg("path", {d: "M" + L + " " + H + ordered.map(l => " H" + X(l[1]).toFixed(1) + " V" + Y(l[4]).toFixed(1)).join("") + " H" + X(end), "stroke-width": 2}));
+  for (const [name, start, seconds, thread, bytes] of launches) {
+    const bar = svg("rect", {x: X(start), y: H + 6 + lane * threads.indexOf(thread), width: Math.max(1, X(start + seconds) - X(start)), height: lane - 2, fill: "hsl(" + (name * 67 % 360) + " 60% 55%)"});
+    bar.append(svg("title", {}, names[name] + ": " + si(seconds, "s") + " at " + si(start, "s") + ", " + si(bytes, "B") + " held"));
+    const kernel = kernels.find(k => k.name === names[name]);
+    if (kernel) bar.addEventListener("click", () => open(kernel));
+    picture.append(bar);
+  }
+  return element("section", {}, element("h2", {}, "The run"), element("div", {class: "scroll"}, picture), element("div", {class: "note"}, launches.length + (launches.length === 1 ? " launch" : " launches") +
+    (left_out ? ", the first of " + (launches.length + left_out) : "") + ". The line is the memory that tensors hold: at most " + si(most, "B") + ". Below it a row for each thread."));
+}
+
 function drawReport() {
   document.title = "Oriel: " + data.title;
   const kernels = allKernels();
@@ -293,7 +406,7 @@ function drawReport() {
   for (const s of data.schedules) for (const r of s.rules) (rules[r.name] = rules[r.name] || {times: 0, reasons: []}, rules[r.name].times += r.times, rules[r.name].reasons.push(...r.reasons));
   show(element("h1", {}, data.title), element("p", {class: "note"}, data.schedules.length + (data.schedules.length === 1 ? " schedule, " : " schedules, ") + kernels.length + (kernels.length === 1 ? " kernel on " : " kernels on ") + data.device +
     (data.left_out ? "; " + data.left_out + " further schedules are left out" : "") + (kernels.some(k => k.seconds) ? "" : "; nothing ran, so times are estimates")),
-    element("section", {}, element("h2", {}, "Kernels"), kernels.length ? list : element("p", {}, "Nothing is to be computed.")), detail, roofline(kernels), sources,
+    element("section", {}, element("h2", {}, "Kernels"), kernels.length ? list : element("p", {}, "Nothing is to be computed.")), detail, timelinePart(kernels, jump), roofline(kernels), tracesPart(site => toLine(site)), sources,
     element("section", {}, element("h2", {}, "Memory"), data.schedules.map((s, k) => data.schedules.length > 1 ? element("details", {}, element("summary", {}, "schedule " + k), memoryPart(s)) : memoryPart(s))),
     element("section", {}, element("h2", {}, "Rewrite rules that applied"), Object.keys(rules).length ? element("table", {class: "list"}, Object.entries(rules).map(([name, r]) =>
       element("tr", {}, element("td", {class: "code"}, name), element("td", {class: "num"}, r.times + "x"), element("td", {}, r.reasons.join("; "))))) : element("p", {class: "note"}, "none")));
@@ -382,6 +495,29 @@ function runViews(program) {
   for (const step of steps.slice(1)) { stack = move(stack, step); states.push({step: step.trim(), stack}); }
   return states;
 }
+// Throws unless every position of a view is an index of the view below it.
+function checkStack(stack) {
+  for (let k = 1; k < stack.length; ++k) for (const at of positions([stack[k]]))
+    need(at < count(stack[k - 1].shape) && at >= -1, "position " + at + " of " + viewText(stack[k]) + " is no index of " + viewText(stack[k - 1]));
+}
+// The stack with one number of a view changed.
+function changed(stack, k, what, axis, text) {
+  const out = stack.map(copy), view = out[k];
+  const integer = word => { need(/^-?\d+$/.test(word.trim()), "'" + word + "' is not an integer"); return Number(word); };
+  if (what === "offset") view.offset = integer(text);
+  else if (what === "valid") {
+    const range = text.split(":").map(integer);
+    need(range.length === 2 && 0 <= range[0] && range[0] <= range[1] && range[1] <= view.shape[axis], "a range of valid indices reads lo:hi and lies in 0:" + view.shape[axis]);
+    view.mask = view.mask || view.shape.map(n => [0, n]);
+    view.mask[axis] = range;
+    if (view.mask.every(([lo, hi], d) => lo === 0 && hi === view.shape[d])) view.mask = null;
+  } else if (what === "extent") {
+    view.shape[axis] = integer(text);
+    need(view.shape[axis] >= 0, "an extent is not negative");
+    if (view.mask) view.mask[axis] = [0, view.shape[axis]];
+  } else view.strides[axis] = integer(text);
+  return out;
+}
 function drawEditor() {
   document.title = "Oriel: views";
   const out = element("div", {"aria-live": "polite"});
@@ -390,15 +526,22 @@ function drawEditor() {
   const draw = () => {
     try {
       const states = runViews(text.value), last = states[states.length - 1].stack;
-      need(count(last[last.length - 1].shape) <= 1e6, "more than 10^6 indices");
+      need(count(last[last.length - 1].shape) <= 1e5, "more than 100,000 indices");
+      checkStack(last);
+      const [merged, split, marked] = mergedPart(last);
+      // A changed number makes the stack the program.
+      const edit = (...change) => {
+        try { text.value = changed(last, ...change).reverse().map(viewText).join(" over "); } catch (error) { return refuse(error); }
+        draw();
+      };
       history.replaceState(null, "", "#" + encodeURIComponent(text.value));
       out.replaceChildren(...[element("table", {class: "list"}, states.map(s => element("tr", {}, element("td", {class: "code"}, s.step), element("td", {class: "code"}, s.stack.slice().reverse().map(viewText).join(" over "))))),
-        last.length > 1 ? element("p", {class: "note"}, "This page puts each reshape on top. Which views merge into one says: ", element("code", {}, "oriel view \"" + text.value + "\"")) : null,
-        element("div", {class: "columns"}, stackTables(last, "The stack")), element("h2", {}, "Positions"), heatMap(last, +bytes.value)].filter(Boolean));
+        element("h2", {}, "The stack"), element("div", {class: "columns"}, stackTables(last, "Views", edit)), merged, element("h2", {}, "Positions"), heatMap(last, +bytes.value, marked), split].filter(Boolean));
     } catch (error) {
-      out.replaceChildren(element("p", {class: "warn", role: "alert"}, error.message));
+      refuse(error);
     }
   };
+  const refuse = error => out.replaceChildren(element("p", {class: "warn", role: "alert"}, error.message));
   text.addEventListener("input", draw);
   const shown = () => { text.value = decodeURIComponent(location.hash.slice(1)) || data.program; draw(); };
   addEventListener("hashchange", shown);
@@ -407,4 +550,25 @@ function drawEditor() {
   shown();
 }
 
-if (data.kind === "views") drawEditor(); else drawReport();
+// ---- The answer of a command: its text, tables, and views as pictures.
+
+function answerStack(s) {
+  try {
+    const stack = s.program ? runViews(s.program).pop().stack : s.views.map(parseView);
+    need(count(stack[stack.length - 1].shape) <= 1e5, "more than 100,000 indices");
+    return element("div", {}, stackTables(stack, "Views"), heatMap(stack, 4));
+  } catch (error) {  // a movement that this page does not know
+    return element("p", {class: "note"}, "not drawn: " + error.message);
+  }
+}
+function drawAnswer() {
+  document.title = "Oriel: " + data.title;
+  show(element("h1", {}, data.title), data.text ? element("pre", {}, data.text) : null,
+    ...data.tables.map(t => element("section", {}, element("h2", {}, t.title), element("div", {class: "scroll"}, element("table", {class: "list"}, element("thead", {}, element("tr", {}, t.head.map(h => element("th", {scope: "col"}, h)))),
+      element("tbody", {}, t.rows.map(row => element("tr", {}, row.map(cell => element("td", {class: "code"}, cell))))))))),
+    ...data.stacks.map(s => element("section", {}, element("h2", {}, s.title), s.program ? element("p", {class: "code"}, s.program) : null, answerStack(s))),
+    ...data.bars.map(b => element("section", {}, element("h2", {}, b.title), element("table", {class: "list"}, b.rows.map(([label, share, text]) =>
+      element("tr", {}, element("th", {scope: "row"}, label), element("td", {}, element("span", {class: "bar", style: "width:" + (20 * share).toFixed(2) + "rem"})), element("td", {class: "num"}, text)))))));
+}
+
+({views: drawEditor, report: drawReport, answer: drawAnswer})[data.kind]();

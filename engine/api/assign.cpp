@@ -75,6 +75,7 @@ Tensor& Tensor::add_at(const Tensor& index, const Operand& values, std::int64_t 
 }
 
 Tensor Tensor::assign(const Operand& value) && { return shown("assign", *this, value).assign(value); }
+// NOLINTNEXTLINE(misc-unconventional-assign-operator): the tensor written, which may be a part of a view
 Tensor Tensor::operator=(const Operand& value) && { return shown("assign", *this, value).assign(value); }
 Tensor Tensor::assign_where(const Operand& mask, const Operand& value) && {
   return shown("assign_where", *this, value).assign_where(mask, value);

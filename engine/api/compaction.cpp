@@ -46,7 +46,7 @@ Progress each_true(MaskBytes mask, Progress at, std::size_t end, std::size_t cou
     for (std::size_t j = 1; j < kWord; ++j) put(n + (up_to >> (8 * (j - 1)) & 0xFF), k + j);
     n += up_to >> 56;
   }
-  while (k < end && n < count) {
+  while (k < end && n < count) {  // NOLINT(bugprone-infinite-loop): both branches move k
     if (k + kWord <= end && word_at(mask.data() + k) == 0) {
       k += kWord;
       continue;

@@ -14,8 +14,6 @@ namespace oriel {
 using api::Access;
 using api::Call;
 using api::contract;
-using api::Labelled;
-using api::Op;
 using api::Value;
 
 namespace {

@@ -156,8 +156,7 @@ bool by_strides(const Tensor& x, Export& out, DLTensor& t) {
 }
 
 template <class Managed>
-Managed* exported(const Tensor& given) {
-  const Tensor x = given;
+Managed* exported(const Tensor& x) {
   auto out = std::make_unique<Export>();
   DLTensor t{};
   runtime::check_may_read("to_dlpack");
@@ -165,7 +164,7 @@ Managed* exported(const Tensor& given) {
     out->elements = Access::elements(x, "to_dlpack");
     t.data = const_cast<void*>(out->elements.get());
     std::int64_t stride = 1;
-    const Shape shape = x.shape();
+    const Shape& shape = x.shape();
     out->strides.resize(shape.size());
     for (std::size_t d = shape.size(); d-- > 0;) {
       out->strides[d] = stride;

@@ -227,9 +227,9 @@ std::vector<ContractionOrder::Step> order_of(const std::vector<Labelled>& operan
     }
   }
   std::vector<bool> kept;
+  kept.reserve(all.size());
   for (const int label : all) kept.push_back(api::holds(result, label));
-  return schedule::contraction_order(std::move(extents), kept, operands[0].value.dtype(),
-                                     std::numeric_limits<double>::infinity())
+  return schedule::contraction_order(extents, kept, operands[0].value.dtype(), std::numeric_limits<double>::infinity())
       .steps;
 }
 
@@ -266,7 +266,9 @@ Tensor einsum(std::string_view equation, std::span<const Tensor> operands, Site 
     rest.push_back(std::move(x));
   }
   check_extents(rest, parser);
-  for (const auto [first, second] : order_of(rest, parsed.result)) {
+  for (const auto& pair : order_of(rest, parsed.result)) {
+    const std::size_t first = pair.first;
+    const std::size_t second = pair.second;
     // What the result or another operand still needs is kept.
     std::vector<int> kept;
     const bool last = rest.size() == 2;

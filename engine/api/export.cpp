@@ -22,8 +22,9 @@ ExportedFiles export_cpp(std::span<const Tensor> tensors, const std::string& dir
   for (const auto& [name, tensor] : options.inputs) request.inputs.emplace_back(name, detail::Access::node(tensor));
   source::cpp::ExportUnit unit = runtime::export_unit(roots, request);
   source::cpp::ExportUnit* const plans[] = {&unit};
+  const source::cpp::ExportUnit* const declared[] = {&unit};
 
-  const std::vector<runtime::DumpFile> files{{options.name + ".hpp", source::cpp::export_header(plans)},
+  const std::vector<runtime::DumpFile> files{{options.name + ".hpp", source::cpp::export_header(declared)},
                                              {options.name + ".cpp", source::cpp::export_source(plans)}};
   runtime::write_files("export_cpp", directory, files);
 

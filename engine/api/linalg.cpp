@@ -20,7 +20,6 @@ namespace oriel {
 
 using api::Access;
 using api::Call;
-using api::Op;
 using api::Value;
 
 namespace {

@@ -22,7 +22,7 @@ Value total(const Value& losses) {
 
 Value reduced(const Value& losses, Reduction reduction) {
   if (reduction == Reduction::none) return losses;
-  const Value sum = total(losses);
+  Value sum = total(losses);
   if (reduction == Reduction::sum) return sum;
   if (reduction == Reduction::mean) return sum.binary(Op::Div, numel(losses.shape()));
   return losses.shape().empty() ? sum : sum.binary(Op::Div, losses.shape()[0]);

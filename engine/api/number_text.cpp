@@ -239,7 +239,7 @@ std::string complex_text(double re, double im, DType dtype, const PrintOptions& 
     if (text.ends_with(".0")) text.resize(text.size() - 2);
     return text;
   };
-  const std::string second = part(im) + "j";
+  std::string second = part(im) + "j";
   if (re == 0 && !std::signbit(re)) return second;
   const bool plus = std::isnan(im) || !std::signbit(im);
   return "(" + part(re) + (plus ? "+" : "") + second + ")";

@@ -39,7 +39,7 @@ WindowAxis pooled_axis(const Call& call, SymInt n, WindowAxis axis, SymInt paddi
 
 struct Pool {
   Pool(const char* name, const Operand& x, const Ints& window, std::size_t count, const PoolOptions& options)
-      : call(name, x), source(call, call.node(x)), axes(count), front(0) {
+      : call(name, x), source(call, call.node(x)), axes(count) {
     const std::size_t rank = source.shape().size();
     if (rank != count + 1 && rank != count + 2) {
       throw ShapeError(name, fmt::format("{} has {} axes; give {} or {} (batch, channels, sizes)",
@@ -77,7 +77,7 @@ struct Pool {
   Call call;
   Value source;
   std::vector<WindowAxis> axes;
-  std::size_t front;  // axes in front of the spatial ones
+  std::size_t front = 0;  // axes in front of the spatial ones
 };
 
 Tensor max_pool(const char* name, const Operand& x, const Ints& window, std::size_t count, const PoolOptions& options) {

@@ -65,9 +65,8 @@ std::vector<Tensor> grids(const Call& call, std::span<const Tensor> tensors, boo
   for (std::size_t k = 0; k < rank; ++k) {
     Shape aligned(rank, SymInt(1));
     aligned[axis_of(k)] = shape[axis_of(k)];
-    const Call copy(call);
-    out.push_back(copy.view(Operand(tensors[k], site), [=](NodePtr node) {
-      return copy.broadcast(copy.reshape(std::move(node), aligned), shape);
+    out.push_back(call.view(Operand(tensors[k], site), [=](NodePtr node) {
+      return call.broadcast(call.reshape(std::move(node), aligned), shape);
     }));
   }
   return out;

@@ -14,7 +14,6 @@ namespace oriel {
 using api::Access;
 using api::Call;
 using api::Draw;
-using api::Op;
 using api::Value;
 
 namespace {

@@ -15,7 +15,6 @@ namespace oriel {
 using api::Access;
 using api::Call;
 using api::NodePtr;
-using api::Op;
 using api::Value;
 
 namespace {
@@ -78,7 +77,7 @@ struct OddEven {
     const Tensor first = part({even}, axis, 0, pairs, 1)[0];
     Shape shape = odd.shape();
     shape[axis] = pairs * 2;
-    const Tensor both = stack({first, odd}, at + 1).reshape(shape);
+    Tensor both = stack({first, odd}, at + 1).reshape(shape);
     if (even.size(axis) == pairs) return both;
     return concat({both, part({even}, axis, pairs, pairs + 1, 1)[0]}, at);
   }

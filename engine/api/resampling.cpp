@@ -223,7 +223,7 @@ Tensor grid_sample(const Operand& x, const Tensor& grid, Interpolation mode, boo
   const DType dtype = api::floating_dtype(api::common_dtype({&x, &points})), wide = api::wide_dtype(dtype);
   const Value image(call, call.node(x, wide, {}, grid.device()));
   const Value at(call, call.cast(Access::node(grid), wide));
-  const Shape from = image.shape(), to = at.shape();
+  const Shape &from = image.shape(), &to = at.shape();
   if (from.size() != 4 || to.size() != 4 || to[3] != 2 || to[0] != from[0] || from[2] == 0 || from[3] == 0) {
     throw ShapeError("grid_sample",
                      fmt::format("images {} and a grid {}; give (N, C, H, W) with pixels and (N, H', W', 2)",

@@ -72,7 +72,7 @@ Target lines_of(const Call& call, const Operand& x, const Tensor& index, const O
 }
 
 /// x cut or filled up to `shape` on all axes but one.
-NodePtr fitted(const Call& call, NodePtr x, const Shape& shape, std::size_t axis, const graph::Scalar& filling) {
+NodePtr fitted(const Call& call, const NodePtr& x, const Shape& shape, std::size_t axis, const graph::Scalar& filling) {
   Ranges around(shape.size(), Range{0, 0});
   bool same = true;
   for (std::size_t d = 0; d < shape.size(); ++d) {
@@ -80,7 +80,7 @@ NodePtr fitted(const Call& call, NodePtr x, const Shape& shape, std::size_t axis
     around[d] = {0, shape[d] - x->shape[d]};
     same = false;
   }
-  return same ? x : call.pad(std::move(x), around, filling);
+  return same ? x : call.pad(x, around, filling);
 }
 
 /// One position for each element.

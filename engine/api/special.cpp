@@ -15,7 +15,6 @@
 
 namespace oriel {
 
-using api::Access;
 using api::Call;
 using api::Op;
 using api::Value;

@@ -186,7 +186,7 @@ Tensor batch_norm_training(const Operand& x, Tensor& running_mean, Tensor& runni
   axes.insert(axes.begin(), SymInt(0));
   const SymInt count = n.call.count(n.source.shape(), axes);
   const auto [centred, variance] = n.deviation(n.source, axes);
-  const Tensor out = n.finish(n.divided(centred, variance));
+  Tensor out = n.finish(n.divided(centred, variance));
   const Site site = Access::site(x);
   const auto update = [&](Tensor& running, const Value& batch) {
     const Value before(n.call, n.call.cast(Access::node(running), batch.dtype()));

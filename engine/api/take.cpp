@@ -33,7 +33,7 @@ NodePtr raw_positions(const Call& call, const Tensor& index) {
 }
 
 NodePtr positions(const Call& call, const Tensor& index, SymInt extent, Bounds bounds) {
-  const NodePtr at = raw_positions(call, index);
+  NodePtr at = raw_positions(call, index);
   const bool counts_from_start = is_unsigned(index.dtype());
   // Every uint8 names an entry of a table of 256.
   if (counts_from_start && itemsize(index.dtype()) <= 2 && !extent.is_symbolic() &&

@@ -26,7 +26,6 @@
 
 namespace oriel {
 
-using api::Call;
 using detail::Access;
 using graph::NodePtr;
 
@@ -178,7 +177,7 @@ Tensor Tensor::wrap(DType dtype, void* data, const Shape& shape, Callback<void(v
                     Site site) {
   const bool adopted = static_cast<bool>(deleter);
   // From here on the data is freed by the deleter, whatever is thrown below.
-  std::shared_ptr<void> guard(data, [deleter](void* p) {
+  std::shared_ptr<void> guard(data, [deleter = std::move(deleter)](void* p) {
     try {
       if (deleter) deleter(p);
     } catch (...) {

@@ -10,7 +10,7 @@ namespace oriel::base {
 namespace {
 
 constexpr std::uint64_t kTaken = 1;
-constexpr std::uint64_t kNext = 2 * Activity::kMost;  // added to a number to make the slot's next number
+constexpr std::uint64_t kNext = std::uint64_t{2} * Activity::kMost;  // added to a number to make the slot's next number
 static_assert((Activity::kMost & (Activity::kMost - 1)) == 0);
 
 std::atomic<std::uint32_t> forks{0};  // threads between before_fork and after_fork

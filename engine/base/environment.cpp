@@ -7,7 +7,7 @@
 
 #include <utility>
 
-extern char** environ;
+extern char** environ;  // NOLINT(readability-redundant-declaration): <unistd.h> has it with _GNU_SOURCE alone
 
 namespace oriel::base {
 namespace {

@@ -66,7 +66,7 @@ void after_fork_in_child() {
   Activity::after_fork_in_child();
 }
 
-const int registered = pthread_atfork(before_fork, after_fork, after_fork_in_child);
+const int kRegistered = pthread_atfork(before_fork, after_fork, after_fork_in_child);
 
 }  // namespace
 
@@ -97,7 +97,7 @@ void ForkMutex::unlock() {
 }
 
 ForkMutex& fork_mutex(ForkLock which, std::size_t context) noexcept {
-  static_cast<void>(registered);
+  static_cast<void>(kRegistered);
   return mutexes[static_cast<std::size_t>(which)][context % kContexts];
 }
 

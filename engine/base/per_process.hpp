@@ -54,7 +54,7 @@ class PerProcess {
 template <class T>
 class PerProcessForever {
  public:
-  constexpr PerProcessForever() : object_() {}
+  constexpr PerProcessForever() noexcept : object_() {}
   PerProcessForever(const PerProcessForever&) = delete;
   ~PerProcessForever() {}  // NOLINT(modernize-use-equals-default): a union's member is not destroyed
   template <class Make>

@@ -15,8 +15,8 @@ namespace oriel::graph {
 
 /// A function of host memory. Two are the same if their numbers are.
 struct HostFunction {
-  HostFunction(std::string name_, Callback<void(const HostCall&)> run_, HostOptions options_, std::string saved_ = {})
-      : name(std::move(name_)), run(std::move(run_)), options(options_), saved(std::move(saved_)) {
+  HostFunction(std::string name, Callback<void(const HostCall&)> run, HostOptions options, std::string saved = {})
+      : name(std::move(name)), run(std::move(run)), options(options), saved(std::move(saved)) {
     static std::atomic<std::uint64_t> next{1};
     number = next.fetch_add(1, std::memory_order_relaxed);
   }

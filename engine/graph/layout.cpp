@@ -60,7 +60,7 @@ Layout restride(const Layout& source, const Shape& shape, const AxisStrides& axe
   return out;
 }
 
-Layout moved(const Node& node, Layout source) {
+Layout moved(const Node& node, const Layout& source) {
   if (node.axis_strides && numel(node.shape) != 0) return restride(source, node.shape, *node.axis_strides);
   if (node.op == Op::Copy) return source.preserved();
   const Move move = move_of(node);
@@ -155,7 +155,7 @@ const FoundLayout& found(const Node& root) {
 
 }  // namespace
 
-Layout layout_of_movement(const Node& movement, Layout source) { return moved(movement, std::move(source)); }
+Layout layout_of_movement(const Node& movement, const Layout& source) { return moved(movement, source); }
 
 FoundLayout found_layout(Layout layout) {
   FoundLayout found;

@@ -19,7 +19,7 @@ namespace oriel::graph {
 Layout layout_of(const Node& node);
 
 /// The layout of a movement of a tensor with layout `source`.
-Layout layout_of_movement(const Node& movement, Layout source);
+Layout layout_of_movement(const Node& movement, const Layout& source);
 /// The form in which a node keeps this layout.
 FoundLayout found_layout(Layout layout);
 

@@ -140,7 +140,7 @@ struct Pad {
     const std::string name = called(origin, Op::Pad);
     Shape shape = from;
     for (std::size_t d = 0; d < from.size(); ++d) {
-      const auto [before, after] = around[d];
+      const SymInt before = around[d].lo, after = around[d].hi;
       const auto named = [&] {
         return fmt::format("({}, {}) on axis {} of {}", to_string(before), to_string(after), d, to_string(from));
       };

@@ -210,6 +210,7 @@ ComprehensionResults Comprehension::call(std::span<const Operand> arguments, con
 Comprehension comprehension(std::string_view text, std::string_view name, std::string_view file) {
   const std::vector<lang::CompiledDefinitionPtr> definitions = lang::compile(text, file);
   std::vector<lang::ProgramPtr> programs;
+  programs.reserve(definitions.size());
   for (const lang::CompiledDefinitionPtr& definition : definitions) programs.push_back(definition->program);
   const lang::ProgramPtr chosen = lang::select(programs, name);
   const auto place = std::find(programs.begin(), programs.end(), chosen) - programs.begin();

@@ -104,8 +104,8 @@ std::string folder_from_environment(std::string& why_not) {
 
 }  // namespace
 
-DiskCache::DiskCache(const std::string& folder, std::int64_t most_bytes)
-    : folder_(folder), state_("off"), most_bytes_(most_bytes) {
+DiskCache::DiskCache(std::string folder, std::int64_t most_bytes)
+    : folder_(std::move(folder)), state_("off"), most_bytes_(most_bytes) {
   if (!folder_.empty()) open_folder();
 }
 

@@ -20,7 +20,7 @@ class DiskCache {
   /// Uses `folder`, and creates it for this user alone if it is missing. Refuses a folder that belongs to another user
   /// or that others may write to; a link may also belong to root, but its target may not. Beyond `most_bytes` the least
   /// recently used entries are evicted; 0: none are.
-  explicit DiskCache(const std::string& folder, std::int64_t most_bytes = kMostBytes);
+  explicit DiskCache(std::string folder, std::int64_t most_bytes = kMostBytes);
   ~DiskCache();
   DiskCache(const DiskCache&) = delete;
   DiskCache& operator=(const DiskCache&) = delete;

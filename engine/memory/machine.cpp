@@ -1,5 +1,6 @@
 #include "memory/machine.hpp"
 
+#include <fmt/format.h>
 #include <unistd.h>
 
 #include <algorithm>
@@ -26,9 +27,9 @@ std::size_t limit_in(const std::string& path) {
 /// The least limit of a control group and the groups above it, up to the mount. In a container the group's path may be
 /// that of the host, which does not exist below the mount; the mount itself is then the group.
 std::size_t least_limit(const std::string& mount, std::string group, const std::string& file) {
-  std::size_t least = limit_in(mount + "/" + file);
+  std::size_t least = limit_in(fmt::format("{}/{}", mount, file));
   while (!group.empty() && group != "/") {
-    least = std::min(least, limit_in(mount + group + "/" + file));
+    least = std::min(least, limit_in(fmt::format("{}{}/{}", mount, group, file)));
     group.resize(group.rfind('/'));
   }
   return least;

@@ -27,7 +27,7 @@ class OrderSearch {
   OrderSearch(const std::vector<bool>& result, DType dtype, double most_elements)
       : result_(result), dtype_(dtype), most_elements_(most_elements) {}
 
-  ContractionOrder run(std::vector<LabelExtents> operands) {
+  ContractionOrder run(const std::vector<LabelExtents>& operands) {
     const bool all = operands.size() <= kMostTriedOperands;
     search(operands, all);
     return std::move(best_);
@@ -136,9 +136,9 @@ PairShape pair_shape(const LabelExtents& a, const LabelExtents& b, const std::ve
   return out;
 }
 
-ContractionOrder contraction_order(std::vector<LabelExtents> operands, const std::vector<bool>& result, DType dtype,
-                                   double most_elements) {
-  return OrderSearch(result, dtype, most_elements).run(std::move(operands));
+ContractionOrder contraction_order(const std::vector<LabelExtents>& operands, const std::vector<bool>& result,
+                                   DType dtype, double most_elements) {
+  return OrderSearch(result, dtype, most_elements).run(operands);
 }
 
 }  // namespace oriel::schedule

@@ -40,7 +40,7 @@ struct ContractionOrder {
 /// The order that takes the least time. Labels that `result` lacks are summed as soon as no other operand has them. No
 /// product between has more than `most_elements`; if every order has one that does, there are no steps. Tries all
 /// orders of up to four operands; more than four take the cheapest pair first.
-ContractionOrder contraction_order(std::vector<LabelExtents> operands, const std::vector<bool>& result, DType dtype,
-                                   double most_elements);
+ContractionOrder contraction_order(const std::vector<LabelExtents>& operands, const std::vector<bool>& result,
+                                   DType dtype, double most_elements);
 
 }  // namespace oriel::schedule

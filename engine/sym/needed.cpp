@@ -67,6 +67,7 @@ NeededGuards::NeededGuards(const Node* n) {
   if (n == nullptr || n->pool == nullptr || n->pool->owner == nullptr) return;
   Environment& environment = environment_of(n);
   if (environment.options.mode != ShapeEnv::Mode::minimal || environment.before_guard) return;
+  // NOLINTNEXTLINE(modernize-make-unique): an aggregate
   state_.reset(new State{environment, environment.deferred.size(), {}, {}, {}});
   environment.before_guard = [state = state_.get()] {
     if (state->before) return;

@@ -212,13 +212,13 @@ std::optional<WindowWalk> window_walk(const ShapeTracker& map, const std::vector
   for (const auto& [stride, extent] : steps) {
     walk.points *= static_cast<double>(extent);
     if (stride > reach) {
-      if (unit > 0) walk.distinct *= static_cast<double>(reach / unit + 1);
+      if (unit > 0) walk.distinct *= static_cast<double>(reach / unit + 1);  // NOLINT(bugprone-integer-division)
       unit = stride;
       reach = 0;
     }
     reach += stride * (extent - 1);
   }
-  walk.distinct *= static_cast<double>(reach / unit + 1);
+  walk.distinct *= static_cast<double>(reach / unit + 1);  // NOLINT(bugprone-integer-division): whole steps
   walk.step = estimated_step(map, x) / nearest;
   return walk;
 }

@@ -34,7 +34,8 @@ int tile_length(const std::vector<std::int64_t>& extents, int longest) {
   for (int length = longest; length >= 16; length /= 2) {
     double cost = 0;
     for (const std::int64_t n : extents) {
-      const auto tiles = static_cast<double>((n + length - 1) / length);
+      const auto tiles =
+          static_cast<double>((n + length - 1) / length);  // NOLINT(bugprone-integer-division): whole tiles
       cost += tiles * (length + 24) / static_cast<double>(std::max<std::int64_t>(n, 1));
     }
     if (length == longest || cost < least) {

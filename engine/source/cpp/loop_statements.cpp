@@ -19,7 +19,6 @@ using codegen::LoopProgram;
 using codegen::Reduction;
 using codegen::Stage;
 using codegen::ValueId;
-using graph::Op;
 
 namespace {
 

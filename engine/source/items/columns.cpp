@@ -261,7 +261,7 @@ class ColumnRenderer : private Statements {
       for (const Reduction& r : stage.reductions) define(r.result, fmt::format("sum{}{}", r.result, end), place.width);
       write_each(stage.outer, place);
       const auto save = [&](ValueId v) {
-        if (saved_.count(v) != 0) line("all{}{} = {};", v, end, read(v, place));
+        if (saved_.contains(v)) line("all{}{} = {};", v, end, read(v, place));
       };
       for (const Reduction& r : stage.reductions) save(r.result);
       for (const Instr& in : stage.outer)

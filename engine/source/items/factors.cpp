@@ -65,6 +65,7 @@ std::vector<std::string> FactorStatements::unravelled(const std::vector<std::int
 
 std::vector<std::int64_t> FactorStatements::extents_of(const std::vector<std::size_t>& loops) const {
   std::vector<std::int64_t> extents;
+  extents.reserve(loops.size());
   for (const std::size_t d : loops) extents.push_back(original_.outer[d].value());
   return extents;
 }

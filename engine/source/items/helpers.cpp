@@ -46,14 +46,14 @@ bool Helpers::has(const std::string& name) const {
 /// Adds a function that applies `scalar`, an expression of x and y, to every lane. Returns its name.
 std::string Helpers::lanewise(const std::string& name, DType from, DType to, int width, int arity,
                               const std::string& scalar) {
-  const std::string one = fmt::format("{}_{}", name, short_type(from));
+  std::string one = fmt::format("{}_{}", name, short_type(from));
   const std::string in = value_type(from);
   const std::string out = value_type(to);
   const std::string prefix = dialect_.function_prefix();
   add(one, fmt::format("{}{} {}({} x{}) {{ return {}; }}\n", prefix, out, one, in,
                        arity > 1 ? fmt::format(", {} y", in) : "", scalar));
   if (width == 1) return one;
-  const std::string all = fmt::format("{}x{}", one, width);
+  std::string all = fmt::format("{}x{}", one, width);
   const std::string in_vector = value_type(from, width);
   std::string text = fmt::format("{6}{0} {1}({2} x{3}) {{\n  {4} a[{5}];\n  {7};\n", value_type(to, width), all,
                                  in_vector, arity > 1 ? fmt::format(", {} y", in_vector) : "", in, width, prefix,
@@ -68,7 +68,7 @@ std::string Helpers::lanewise(const std::string& name, DType from, DType to, int
 /// Adds the function that converts a float to a half's bits, and beside it NAME_widened (from bits) and NAME_rounded.
 /// Returns its name.
 std::string Helpers::narrow_half(DType half, int width) {
-  const std::string name = fmt::format("{}_bits_x{}", short_type(half), width);
+  std::string name = fmt::format("{}_bits_x{}", short_type(half), width);
   const std::string prefix = dialect_.function_prefix();
   const std::string floats = value_type(DType::float32, width);
   std::string text;

@@ -19,7 +19,6 @@ namespace oriel::source::items {
 namespace {
 
 using codegen::Instr;
-using codegen::kNoValue;
 using codegen::LoopProgram;
 using codegen::Reduction;
 using codegen::Stage;

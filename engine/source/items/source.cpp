@@ -51,7 +51,7 @@ std::vector<std::string> signature(const LoopProgram& program, const ItemDialect
     list.push_back(fmt::format("const {} n{}", dialect.position_type(out.wide), k));
   for (std::size_t k = 0; k < out.parameters.size(); ++k)
     list.push_back(fmt::format("const {} {}", dialect.value_type(out.parameters[k].second), parameter_names[k]));
-  if (out.passes > 0) list.push_back("const int pass");
+  if (out.passes > 0) list.emplace_back("const int pass");
   return list;
 }
 

@@ -83,7 +83,7 @@ class SquareRenderer : private Statements {
   /// Adds the function that transposes a square. Each round separates the even lanes of neighbouring rows from the odd
   /// ones: the lowest bit of the lane's number becomes the highest bit of the row's, and vice versa.
   std::string turn(DType dtype) {
-    const std::string name = fmt::format("turn_{}x{}", short_type(dtype), lanes_);
+    std::string name = fmt::format("turn_{}x{}", short_type(dtype), lanes_);
     if (helpers_.has(name)) return name;
     const std::string type = value_type(dtype, lanes_);
     std::string body;

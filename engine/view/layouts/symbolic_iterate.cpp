@@ -10,7 +10,7 @@ namespace {
 std::vector<SymInt> numbers_of_iteration(const Iteration& it) {
   std::vector<SymInt> numbers;
   const auto add = [&](const Ints& list) {
-    numbers.push_back(std::int64_t(list.size()));
+    numbers.emplace_back(std::int64_t(list.size()));
     add_numbers(numbers, list);
   };
   for (const Ints* list : {&it.shape, &it.order, &it.loop_shape}) add(*list);

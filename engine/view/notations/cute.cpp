@@ -132,6 +132,7 @@ CuteLayout CuteLayout::coalesced(const std::vector<Mode>& modes) {
   if (joined.empty()) return of({1, 0});
   if (joined.size() == 1) return of(joined[0]);
   std::vector<CuteLayout> parts;
+  parts.reserve(joined.size());
   for (const Mode& mode : joined) parts.push_back(of(mode));
   return list(parts);
 }

@@ -181,7 +181,8 @@ Map Map::as(Notation notation) const {
   (void)str(notation);
   if (notation == Notation::cute || notation == Notation::linear) return {notation, shape_, tracker_, swizzle_};
   ShapeTracker flat = axes();
-  return {notation, flat_shape(flat.shape()), std::move(flat)};
+  IntTuple shape = flat_shape(flat.shape());
+  return {notation, std::move(shape), std::move(flat)};
 }
 
 Comparison Map::compare(const Map& other) const {

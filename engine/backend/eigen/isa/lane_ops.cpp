@@ -197,7 +197,7 @@ void out_of_lanes(void* to, std::int64_t matrix, const void* from, std::int64_t 
 template <class T>
 struct TwoByTwo {
   static constexpr int kMatrices = kVectorBytes / static_cast<int>(4 * sizeof(T));
-  typedef T type __attribute__((vector_size(kMatrices * 4 * sizeof(T))));
+  typedef T type __attribute__((vector_size(kVectorBytes)));
 
   static type at(const T* p) {
     type x;
@@ -212,7 +212,7 @@ struct TwoByTwo {
   }
   template <int... kElements>
   static type chosen(type x) {
-    return chosen(x, std::integer_sequence<int, kElements...>(), std::make_index_sequence<kMatrices * 4>());
+    return chosen(x, std::integer_sequence<int, kElements...>(), std::make_index_sequence<kVectorBytes / sizeof(T)>());
   }
 };
 

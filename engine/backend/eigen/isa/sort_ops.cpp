@@ -211,7 +211,7 @@ void sort_lines(const Of& tile, std::int64_t lines) {
     block.sort();
     block.store(tile.from(at));
   }
-  for (auto size = static_cast<std::int64_t>(2 * kBlock16); size / 2 < lines; size *= 2) {
+  for (auto size = std::int64_t{2} * kBlock16; size / 2 < lines; size *= 2) {
     for (std::int64_t at = 0; at < lines; at += size) {
       if (at + size / 2 >= lines) continue;  // only one half exists, and it is sorted
       far_steps(tile.from(at), size, lines - at);

@@ -53,7 +53,7 @@ std::string describe_host(const HostPlan& plan) {
 
 void run_host(const HostPlan& plan, const Team& threads, std::span<void* const> arguments) {
   constexpr double share_nanoseconds = 20'000;
-  const std::int64_t most = std::min<std::int64_t>(plan.batches, threads.count() * 8);
+  const std::int64_t most = std::min(plan.batches, std::int64_t{8} * threads.count());
   const std::int64_t tasks = threads.count() == 1 ? 1 : tasks_for(host_nanoseconds(plan), share_nanoseconds, most);
   if (tasks <= 1) return call(plan, arguments, 0, plan.batches);
   // Whichever thread fails first, the lowest batches' error is thrown.

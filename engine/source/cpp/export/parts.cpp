@@ -38,7 +38,7 @@ std::string element(DType dtype, const unsigned char* at) {
       value.i = *at != 0 ? 1 : 0;
       break;
     case DType::int8:
-      value.i = as(std::int8_t());
+      value.i = as(std::int8_t());  // NOLINT(bugprone-signed-char-misuse): a number
       break;
     case DType::int16:
       value.i = as(std::int16_t());

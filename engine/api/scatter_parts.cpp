@@ -152,6 +152,14 @@ struct Lines {
     return call.cast(positions, dtype);
   }
 
+  /// Sums of each run of equal positions up to each of its elements: one scan that restarts where a run begins.
+  NodePtr in_runs(const NodePtr& sorted, NodePtr values_in_order) const {
+    const NodePtr before = call.shrink(graph::pad(sorted, {Range{1, 0}}, call.origin()), {Range{0, k}});
+    const NodePtr goes_on = call.binary(Op::Eq, before, sorted);  // the first factor counts for nothing
+    const NodePtr factor = along(call.cast(goes_on, values_in_order->dtype), values_in_order->shape);
+    return graph::recurrence(factor, std::move(values_in_order), axis, call.origin(), true);
+  }
+
   NodePtr by_sorting() const {
     const NodePtr order = Access::node(argsort(Operand(Access::tensor(short_positions()), call.origin().site), 0));
     const NodePtr sorted = taken(positions, order);
@@ -164,6 +172,10 @@ struct Lines {
     // Equal positions come as they were, so the last of them has the largest number.
     if (op == Op::ScatterLast) return call.where(none(shape), identity(shape), taken(order, last));
     NodePtr combined = Access::node(read_at(call, values, axis, values->shape, 1, order));
+    if (op == Op::ScatterSum && graph::scanned(combined->dtype) == combined->dtype) {
+      combined = in_runs(sorted, std::move(combined));
+      return call.where(none(shape), identity(shape), Access::node(read_at(call, combined, axis, shape, 1, last)));
+    }
     // Combined within equal positions, by doubling the number of terms: the last of them ends with all.
     for (std::int64_t step = 1; step < k.value(); step *= 2) {
       const auto earlier = [&](NodePtr x, std::size_t d) {

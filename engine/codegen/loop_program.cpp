@@ -103,7 +103,8 @@ class Writer {
       add("  {} of {} elements, {}\n", sorting->positions ? "positions in the order" : "in the order", sorting->extent,
           sorting->descending ? "descending" : "ascending");
     if (const auto& scan = program_.scanning)
-      add("  {} along {} lines of {} elements\n", graph::name(scan->op), scan->extent, scan->inner);
+      add("  {} along {} lines of {} elements{}\n", graph::name(scan->op), scan->extent, scan->inner,
+          scan->restarts ? ", restarts at factors of 0" : "");
     if (const auto& scatter = program_.scattering) {
       add("  {} of {} lines of {} elements into {} entries, {}\n", graph::name(scatter->op), scatter->keys,
           scatter->inner, scatter->extent,
@@ -208,6 +209,7 @@ std::uint64_t hash_value(const LoopProgram& program) noexcept {
     mix(seed, program.scanning->extent);
     mix(seed, program.scanning->inner);
     mix(seed, program.scanning->number);
+    mix(seed, program.scanning->restarts);
   }
   if (const auto& s = program.scattering) {
     mix(seed, s->op);

@@ -146,7 +146,8 @@ struct Scanning {
   std::int64_t rows = 0;
   std::int64_t extent = 0;
   std::int64_t inner = 0;
-  bool number = false;  // of Recurrence: argument 0 is one number
+  bool number = false;    // of Recurrence: argument 0 is one number
+  bool restarts = false;  // of Recurrence: a factor of 0 forgets what was before
   friend bool operator==(const Scanning&, const Scanning&) = default;
 };
 

@@ -98,7 +98,12 @@ LoweredKernel lower_alone(const schedule::Arena& arena, const schedule::KernelGr
   } else if (graph::is_scan(e.op)) {
     const Ints& argument = std::get<Ints>(e.node->arg);
     program.form = Scan{};
-    program.scanning = Scanning{.op = e.op, .number = e.op == graph::Op::Recurrence && argument[1] == 1};
+    program.scanning = Scanning{.op = e.op};
+    if (e.op == graph::Op::Recurrence) {
+      const auto kind = static_cast<graph::Recursion>(argument[1].value());
+      program.scanning->number = kind == graph::Recursion::number;
+      program.scanning->restarts = kind == graph::Recursion::restarts;
+    }
     const Shape lines = lines_of(e.shape(), static_cast<std::size_t>(argument[0].value()));
     shapes.assign(program.arguments.size(), lines);
     if (program.scanning->number) shapes[0] = {};

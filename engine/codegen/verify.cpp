@@ -131,6 +131,7 @@ class Verifier {
     };
     if (s.rows < 1 || s.extent < 1 || s.inner < 1 || !std::ranges::all_of(program_.arguments, filled))
       fail("{} blocks of {} lines of {} do not fill its arguments", s.rows, s.extent, s.inner);
+    if (s.restarts && (!recurs || s.number)) fail("it restarts at factors that it does not have");
     if (!graph::is_scan(s.op)) fail("{} is no scan", graph::name(s.op));
     const DType wanted = graph::scanned(program_.arguments[0].dtype);
     for (std::size_t a = recurs ? 0 : 1; a < program_.arguments.size(); ++a) {

@@ -270,18 +270,19 @@ NodePtr scan(Op op, NodePtr x, std::size_t axis, const Origin& origin) {
   return make_node(op, dtype, shape, Ints{static_cast<std::int64_t>(axis)}, {&x, 1}, origin);
 }
 
-NodePtr recurrence(NodePtr a, NodePtr b, std::size_t axis, const Origin& origin) {
+NodePtr recurrence(NodePtr a, NodePtr b, std::size_t axis, const Origin& origin, bool restarts) {
   const bool number = a->shape.empty();
   check_same_dtype(Op::Recurrence, *a, *b, origin);
   if (!number) check_same_shape(Op::Recurrence, *a, *b, origin);
   const DType dtype = b->dtype;
   const Shape shape = b->shape;
-  if (axis >= shape.size() || scanned(dtype) != dtype)
+  if (axis >= shape.size() || scanned(dtype) != dtype || (number && restarts))
     throw InternalError("graph",
                         fmt::format("a recurrence along axis {} of {} {}", axis, oriel::name(dtype), to_string(shape)));
   NodePtr sources[] = {std::move(a), std::move(b)};
-  return make_node(Op::Recurrence, dtype, shape, Ints{static_cast<std::int64_t>(axis), number ? 1 : 0}, sources,
-                   origin);
+  const Recursion kind = number ? Recursion::number : restarts ? Recursion::restarts : Recursion::factors;
+  const Ints argument{static_cast<std::int64_t>(axis), static_cast<std::int64_t>(kind)};
+  return make_node(Op::Recurrence, dtype, shape, argument, sources, origin);
 }
 
 NodePtr scatter(Op op, NodePtr positions, NodePtr values, const Shape& like, std::size_t axis, SymInt extent,

@@ -111,8 +111,9 @@ NodePtr scan(Op op, NodePtr x, std::size_t axis, const Origin& origin = {});
 NodePtr scatter(Op op, NodePtr positions, NodePtr values, const Shape& like, std::size_t axis, SymInt extent,
                 bool checked, const Origin& origin = {});
 /// y[t] = a[t] * y[t - 1] + b[t] along `axis`, and y[0] = b[0]. Both have one dtype, which is scanned(itself), and one
-/// shape, or `a` is one number without axes.
-NodePtr recurrence(NodePtr a, NodePtr b, std::size_t axis, const Origin& origin = {});
+/// shape, or `a` is one number without axes. If it `restarts`, an a[t] of 0 makes y[t] = b[t] whatever was before, an
+/// infinity or NaN too: sums of runs.
+NodePtr recurrence(NodePtr a, NodePtr b, std::size_t axis, const Origin& origin = {}, bool restarts = false);
 /// What the function makes of one to three sources: a value of this shape and dtype.
 NodePtr host_call(HostFunctionPtr function, std::span<NodePtr> sources, const Shape& shape, DType dtype,
                   const Origin& origin = {});

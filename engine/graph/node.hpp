@@ -27,6 +27,13 @@ using NodePtr = boost::intrusive_ptr<const Node>;
 
 using oriel::Site;
 
+/// What the factors of a recurrence are: the second number of its argument.
+enum class Recursion : std::uint8_t {
+  factors,   // one for each element
+  number,    // one for all
+  restarts,  // one for each element; 0 forgets what was before
+};
+
 /// What follows about a node's layout from its op and the classes of its sources.
 enum class LayoutClass : std::uint8_t {
   RowMajor,  // it is row-major

@@ -168,9 +168,13 @@ void verify(std::span<const NodePtr> roots) {
         need(axis != nullptr && axis->size() == (node->op == Op::Recurrence ? 2 : 1) && (*axis)[0] >= 0 &&
                  (*axis)[0] < node->shape.size(),
              *node, "a scan holds its axis");
+        need(node->op != Op::Recurrence ||
+                 ((*axis)[1] >= 0 && (*axis)[1] <= static_cast<std::int64_t>(Recursion::restarts)),
+             *node, "a recurrence says what its factors are");
         for (const NodePtr& source : node->sources) {
           need(node->dtype == scanned(source->dtype), *node, "a scan has the dtype of its sums");
-          const bool number = node->op == Op::Recurrence && source == node->sources[0] && (*axis)[1] == 1;
+          const bool number = node->op == Op::Recurrence && source == node->sources[0] &&
+                              (*axis)[1] == static_cast<std::int64_t>(Recursion::number);
           need(number ? source->shape.empty() : node->shape == source->shape, *node, "a scan keeps the shape");
           need(node->op != Op::Recurrence || source->dtype == node->dtype, *node, "a recurrence keeps the dtype");
         }

@@ -280,11 +280,13 @@ Numbers recurred(const Node& node, const Numbers& a, const Numbers& b) {
   std::size_t inner = 1;
   for (std::size_t d = axis + 1; d < node.shape.size(); ++d) inner *= static_cast<std::size_t>(extent(node.shape, d));
   const auto n = static_cast<std::size_t>(extent(node.shape, axis));
+  const bool restarts = std::get<Ints>(node.arg)[1] == static_cast<std::int64_t>(graph::Recursion::restarts);
   Numbers out = b;
   for (std::size_t at = 0; at < out.size(); ++at) {
     if (at / inner % n == 0) continue;
-    const Number product =
-        apply(Op::Mul, node.dtype, node.dtype, Numbers{a.size() == 1 ? a[0] : a[at], out[at - inner]});
+    const Number factor = a.size() == 1 ? a[0] : a[at];
+    if (restarts && (is_floating(node.dtype) ? factor.f == 0 : factor.i == 0)) continue;
+    const Number product = apply(Op::Mul, node.dtype, node.dtype, Numbers{factor, out[at - inner]});
     out[at] = apply(Op::Add, node.dtype, node.dtype, Numbers{product, b[at]});
   }
   return out;

@@ -98,8 +98,8 @@ LoopsSource render_scan(const codegen::LoopProgram& program, Keep keep, const Sy
   for (Int row = first; row < last; ++row) {
     const Int at = row * n * inner;
 )";
-    text +=
-        fmt::format("    recur(y + at, a{}, b + at, n, inner, 0, inner);\n  }}\n}}\n", s.number ? ", 0" : " + at, 1");
+    text += fmt::format("    recur<{}>(y + at, a{}, b + at, n, inner, 0, inner);\n  }}\n}}\n", s.restarts,
+                        s.number ? ", 0" : " + at, 1");
     text += fmt::format("\n}}  // namespace kernel_{}\n", name);
     return {std::move(text), 0};
   }

@@ -113,8 +113,13 @@ class ScanRenderer : private Statements {
   void combine(const std::string& into, const std::string& first, const std::string& second) {
     if (!recurs_)
       return line("{}_b = {};", into, helpers_.join(reduction_of(scan_.op), to_, 1, first + "_b", second + "_b"));
-    line("{0}_b = {2}_a * {1}_b + {2}_b;", into, first, second);
-    line("{0}_a = {1}_a * {2}_a;", into, first, second);
+    if (!scan_.restarts) {
+      line("{0}_b = {2}_a * {1}_b + {2}_b;", into, first, second);
+      return line("{0}_a = {1}_a * {2}_a;", into, first, second);
+    }
+    // A factor of 0 forgets what is before it, infinities and NaN too.
+    line("{0}_b = {2}_a == 0 ? {2}_b : {2}_a * {1}_b + {2}_b;", into, first, second);
+    line("{0}_a = {1}_a == 0 || {2}_a == 0 ? ({3})0 : {1}_a * {2}_a;", into, first, second, type_);
   }
   /// Reads the element at a position into `name`.
   void read_element(const std::string& name, const std::string& at) {

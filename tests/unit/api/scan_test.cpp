@@ -5,6 +5,8 @@
 #include <cmath>
 #include <random>
 
+#include "api/call.hpp"
+#include "graph/build.hpp"
 #include "oriel/oriel.hpp"
 
 namespace scan_test {
@@ -287,6 +289,27 @@ TEST_CASE("scans by any associative function") {
                        ShapeError);
   CHECK(values(logcumsumexp(Tensor::of<double>({0, 0}), 0))[1] == doctest::Approx(std::log(2.0)));
   CHECK(values(logcumsumexp(Tensor::of<double>({-1000, -1000, 700}), 0))[1] == doctest::Approx(-1000 + std::log(2.0)));
+}
+
+TEST_CASE("a recurrence that restarts forgets infinities and NaN, in every way to run it") {
+  const float inf = std::numeric_limits<float>::infinity(), nan = std::numeric_limits<float>::quiet_NaN();
+  const std::vector<float> a{0, 1, 0, 1, 2, 0, 0.5F, 1}, b{inf, 1, 2, 3, nan, 4, 6, -1};
+  const std::vector<float> wanted{inf, inf, 2, 5, nan, 4, 8, 7};
+  const auto same = [](const std::vector<float>& x, const std::vector<float>& y) {
+    return std::ranges::equal(x, y, [](float p, float q) { return p == q || (std::isnan(p) && std::isnan(q)); });
+  };
+  const auto run = [&](const Tensor& factors, const Tensor& added, std::size_t axis) {
+    return detail::Access::tensor(
+        graph::recurrence(detail::Access::node(factors), detail::Access::node(added), axis, {}, true));
+  };
+  const Tensor x = Tensor::from(a), y = Tensor::from(b);
+  CHECK(same(run(x, y, 0).to_vector<float>(), wanted));
+  // Many rows side by side, and along an axis that is not the last.
+  const Tensor rows = run(x.expand({9, 8}).realize(), y.expand({9, 8}).realize(), 1);
+  const Tensor columns = run(x.reshape({8, 1}).expand({8, 5}).realize(), y.reshape({8, 1}).expand({8, 5}).realize(), 0);
+  for (std::int64_t r = 0; r < 9; ++r) CHECK(same(Tensor(rows[r]).to_vector<float>(), wanted));
+  for (std::int64_t c = 0; c < 5; ++c) CHECK(same(columns.select(1, c).to_vector<float>(), wanted));
+  CHECK(explain(run(x, y, 0)).kernels[0].source.find("recur<true>(") != std::string::npos);
 }
 
 }  // namespace scan_test

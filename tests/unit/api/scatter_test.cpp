@@ -155,6 +155,28 @@ TEST_CASE("NaN, infinities, bool and the ends of integers") {
                        "segment_sum: takes integers and floats, not bool; use segment_max", DTypeError);
 }
 
+TEST_CASE("an infinity, a NaN and a huge number stay in their entries, of many positions too") {
+  // 3,000 x 500 pairs are not compared one by one: devices without scatters sort the positions.
+  constexpr std::int64_t n = 500, k = 3000;
+  std::vector<std::int64_t> at;
+  std::vector<float> x;
+  std::vector<double> wanted(n, 0);
+  for (std::int64_t j = 0; j < k; ++j) {
+    const std::int64_t entry = j * 7919 % n;
+    at.push_back(entry);
+    x.push_back(j == 11 ? INFINITY : j == 17 ? NAN : j == 23 ? 1e30F : static_cast<float>(j % 13 - 6));
+    wanted[static_cast<std::size_t>(entry)] += x.back();
+  }
+  const auto got = values(segment_sum(Tensor::from(x), Tensor::from(at), n));
+  const auto lines = values(segment_sum(Tensor::from(x).reshape({k, 1}).expand({k, 3}), Tensor::from(at), n));
+  for (std::size_t e = 0; e < wanted.size(); ++e) {
+    const bool same = std::isnan(wanted[e]) ? std::isnan(got[e])
+                                            : got[e] == wanted[e] || got[e] == doctest::Approx(wanted[e]).epsilon(1e-6);
+    CHECK_MESSAGE(same, "entry ", e, ": ", got[e], ", not ", wanted[e]);
+    CHECK((lines[3 * e + 2] == got[e] || std::isnan(got[e])));
+  }
+}
+
 TEST_CASE("scatter takes an index with smaller extents, and values with larger ones") {
   const Tensor x = zeros({2, 3});
   CHECK(values(scatter(x, Tensor::of<int>({{2}, {0}}), 1, 1)) == std::vector<double>{0, 0, 1, 1, 0, 0});

@@ -23,10 +23,14 @@ struct Sizes {
   std::int64_t rows, extent, inner;
 };
 
-LoopProgram scanning(Op op, DType dtype, const Sizes& s, bool number) {
+/// What the factors of a recurrence are.
+using graph::Recursion;
+
+LoopProgram scanning(Op op, DType dtype, const Sizes& s, Recursion factors) {
+  const bool number = factors == Recursion::number;
   LoopProgram p;
   p.outer = {s.rows};
-  p.scanning = codegen::Scanning{op, s.rows, s.extent, s.inner, number};
+  p.scanning = codegen::Scanning{op, s.rows, s.extent, s.inner, number, factors == Recursion::restarts};
   p.form = codegen::Scan{};
   const std::int64_t elements = s.rows * s.extent * s.inner;
   if (op == Op::Recurrence) p.arguments.push_back({dtype, number ? 1 : elements, false, "in0", -1, false});
@@ -52,7 +56,9 @@ std::vector<T> in_order(const LoopProgram& p, const Bytes& a, const Bytes& x) {
     for (std::int64_t k = 0; k < s.extent; ++k) {
       const std::int64_t at = (line / s.inner * s.extent + k) * s.inner + line % s.inner;
       const T element = number_of<T>(x, at);
-      if (s.op == Op::Recurrence)
+      if (s.restarts && number_of<T>(a, at) == T(0))
+        all = element;
+      else if (s.op == Op::Recurrence)
         all = number_of<T>(a, s.number ? 0 : at) * all + element;
       else if (k == 0)
         all = element;
@@ -67,17 +73,19 @@ std::vector<T> in_order(const LoopProgram& p, const Bytes& a, const Bytes& x) {
   return out;
 }
 
-void check(opencl::OpenClBackend& device, Op op, DType dtype, const Sizes& s, bool number = false) {
-  const LoopProgram p = scanning(op, dtype, s, number);
-  INFO(p.name, " ", s.rows, "x", s.extent, "x", s.inner, number ? " by a number" : "");
+void check(opencl::OpenClBackend& device, Op op, DType dtype, const Sizes& s, Recursion factors = Recursion::factors) {
+  const LoopProgram p = scanning(op, dtype, s, factors);
+  INFO(p.name, " ", s.rows, "x", s.extent, "x", s.inner, ", factors ", static_cast<int>(factors));
   const std::int64_t elements = s.rows * s.extent * s.inner;
   std::mt19937_64 random(7);
   std::uniform_real_distribution<double> real(op == Op::CumProd ? 0.97 : -1.0, op == Op::CumProd ? 1.03 : 1.0);
-  const Bytes a(dtype, number ? 1 : elements), x(dtype, elements);
+  const Bytes a(dtype, factors == Recursion::number ? 1 : elements), x(dtype, elements);
   for (const Bytes* b : {&a, &x}) {
     for (std::int64_t i = 0; i < b->elements(); ++i) {
       write_element(*b, i, with_type(register_dtype(dtype), [&]<class T>(T) {
         if constexpr (std::is_same_v<T, bool>) return put(random() % 2 == 0);
+        // Runs of some elements: what is before one is forgotten.
+        if (b == &a && factors == Recursion::restarts) return put(static_cast<T>(random() % 5 != 0));
         if constexpr (std::is_floating_point_v<T>) return put(static_cast<T>(real(random)));
         return put(static_cast<T>(random()));
       }));
@@ -120,7 +128,8 @@ TEST_CASE("sums, products, extremes and recurrences, by items and by groups") {
                            Sizes{2, 500, 3}, Sizes{300, 20, 1}}) {
       check(device, Op::CumSum, DType::float32, s);
       check(device, Op::Recurrence, DType::float32, s);
-      check(device, Op::Recurrence, DType::float32, s, true);
+      check(device, Op::Recurrence, DType::float32, s, Recursion::number);
+      check(device, Op::Recurrence, DType::float32, s, Recursion::restarts);
       check(device, Op::CumMax, DType::float32, s);
     }
     const Sizes one{2, 5000, 1}, beside{2, 400, 5};
@@ -128,6 +137,7 @@ TEST_CASE("sums, products, extremes and recurrences, by items and by groups") {
       check(device, Op::CumSum, dtype, one);
       check(device, Op::CumMin, dtype, beside);
     }
+    check(device, Op::Recurrence, DType::int64, one, Recursion::restarts);
     check(device, Op::CumProd, DType::float32, one);
     check(device, Op::CumProd, DType::int32, beside);
     check(device, Op::CumSum, DType::float16, one);
@@ -138,12 +148,13 @@ TEST_CASE("a sum has the same bits each time, and sizes share a source") {
   if (!has_opencl()) return;
   opencl::OpenClBackend device(0, opencl_options());
   const auto source = [&](std::int64_t extent) {
-    const source::items::Rendered r = source::items::render(scanning(Op::CumSum, DType::float32, {1, extent, 1}, false),
-                                                            source::opencl::dialect(), device.table(), {});
+    const source::items::Rendered r =
+        source::items::render(scanning(Op::CumSum, DType::float32, {1, extent, 1}, Recursion::factors),
+                              source::opencl::dialect(), device.table(), {});
     return r.body;
   };
   CHECK(source(70'001) == source(90'001));
-  const LoopProgram p = scanning(Op::CumSum, DType::float32, {1, 70'001, 1}, false);
+  const LoopProgram p = scanning(Op::CumSum, DType::float32, {1, 70'001, 1}, Recursion::factors);
   const Bytes x = random_bytes(DType::float32, 70'001, 3);
   const Bytes one(DType::float32, 70'001), two(DType::float32, 70'001);
   run_there(device, p, {&x, &one});

@@ -4,7 +4,9 @@
 #include <cmath>
 #include <limits>
 
+#include "api/call.hpp"
 #include "backend/eigen/isa/table.hpp"
+#include "graph/build.hpp"
 #include "program.hpp"
 
 namespace build_test {
@@ -162,9 +164,12 @@ Exported scans(const TemporaryFolder& folder) {
   const Tensor x = (wave({5, 300}, 0.9) * 5).realize();
   const Tensor half = x.to(DType::float16).realize();
   const Tensor bytes = (iota({3, 50, 20}) * 37 % 19).to(DType::uint8).realize();
+  // Sums of runs of positive elements.
+  const Tensor runs = detail::Access::tensor(
+      graph::recurrence(detail::Access::node((x > 0).to(DType::float32)), detail::Access::node(x), 1, {}, true));
   return exported(folder, {.name = "scans"}, {x, half, bytes},
                   {cumsum(x, 1), cumsum(x, 0), cumprod(x, 1), cumsum(half, 1), cumsum(bytes, 1), cumprod(bytes + 1, 2),
-                   cumsum(bytes > 3, 0), cumsum(x * 2, 1) + 1});
+                   cumsum(bytes > 3, 0), cumsum(x * 2, 1) + 1, runs});
 }
 
 /// Numbers that the caller passes. Kernels that differ only in these are one kernel.

@@ -180,7 +180,7 @@ void scan_together(const Scanner& scanner, std::int64_t strand, const Team& thre
 constexpr int kRowsSideBySide = 4;
 constexpr std::int64_t kColumnsEach = 64;
 
-template <class T>
+template <bool restarts, class T>
 void recur(const codegen::Scanning& s, const Team& threads, std::span<void* const> arguments) {
   const auto* const a = static_cast<const T*>(arguments[0]);
   const auto* const b = static_cast<const T*>(arguments[1]);
@@ -188,9 +188,11 @@ void recur(const codegen::Scanning& s, const Team& threads, std::span<void* cons
   const std::int64_t block = s.extent * s.inner, step = s.number ? 0 : 1;
   const auto rows = [&](std::int64_t first, std::int64_t last, std::int64_t from, std::int64_t to) {
     for (; s.inner == 1 && first + kRowsSideBySide <= last; first += kRowsSideBySide)
-      ops::recur_rows<kRowsSideBySide>(y + first * block, a + first * block * step, step, b + first * block, s.extent);
+      ops::recur_rows<restarts, kRowsSideBySide>(y + first * block, a + first * block * step, step, b + first * block,
+                                                 s.extent);
     for (; first < last; ++first)
-      ops::recur(y + first * block, a + first * block * step, step, b + first * block, s.extent, s.inner, from, to);
+      ops::recur<restarts>(y + first * block, a + first * block * step, step, b + first * block, s.extent, s.inner,
+                           from, to);
   };
   const auto work = static_cast<double>(s.rows) * static_cast<double>(block);
   const std::int64_t most = threads.count() == 1 || work < kParallelWork ? 1 : threads.count();
@@ -203,14 +205,15 @@ void recur(const codegen::Scanning& s, const Team& threads, std::span<void* cons
   });
 }
 
+template <bool restarts>
 void run_recurrence(const ScanPlan& plan, const Team& threads, std::span<void* const> arguments) {
   switch (plan.to) {
     case DType::float32:
-      return recur<float>(plan.scan, threads, arguments);
+      return recur<restarts, float>(plan.scan, threads, arguments);
     case DType::float64:
-      return recur<double>(plan.scan, threads, arguments);
+      return recur<restarts, double>(plan.scan, threads, arguments);
     default:  // integers wrap
-      return recur<std::uint64_t>(plan.scan, threads, arguments);
+      return recur<restarts, std::uint64_t>(plan.scan, threads, arguments);
   }
 }
 
@@ -248,7 +251,10 @@ std::string describe_scan(const ScanPlan& plan) {
 }
 
 void run_scan(const ScanPlan& plan, const Team& threads, std::span<void* const> arguments) {
-  if (plan.scan.op == graph::Op::Recurrence) return run_recurrence(plan, threads, arguments);
+  if (plan.scan.op == graph::Op::Recurrence) {
+    return plan.scan.restarts ? run_recurrence<true>(plan, threads, arguments)
+                              : run_recurrence<false>(plan, threads, arguments);
+  }
   const Scanner scanner(plan, arguments);
   const codegen::Scanning& s = plan.scan;
   const auto work = static_cast<double>(s.rows) * static_cast<double>(s.extent) * static_cast<double>(s.inner);

@@ -286,7 +286,11 @@ function operandPart(operand, open) {
     if (operand.merged.length) parts.push(stackTables(views(operand.merged), "Merged"));
     if (operand.normalised.length) parts.push(stackTables(views(operand.normalised), "Over the final loops"));
     details.append(element("div", {class: "columns"}, parts));
-    if (stack.length) details.append(element("h3", {}, "Positions"), heatMap(stack, bytes));
+    if (!stack.length) return;
+    const small = count(stack[stack.length - 1].shape) <= 1e5;
+    const [proof, , marked] = stack.length > 1 && small ? mergedPart(stack) : [null, null, []];  // why several views are left
+    if (proof) details.append(proof);
+    details.append(element("h3", {}, "Positions"), heatMap(stack, bytes, marked));
   });
   details.open = open;
   return details;

@@ -169,8 +169,8 @@ struct Lines {
     const auto none = [&](const Shape& of) {
       return along(call.binary(Op::Lt, last, position_number(call, 0, *last)), of);
     };
-    // Equal positions come as they were, so the last of them has the largest number.
-    if (op == Op::ScatterLast) return call.where(none(shape), identity(shape), taken(order, last));
+    // Equal positions come as they were, so the last of them has the largest number along the axis.
+    if (op == Op::ScatterLast) return call.where(none(shape), identity(shape), taken(values, taken(order, last)));
     NodePtr combined = Access::node(read_at(call, values, axis, values->shape, 1, order));
     if (op == Op::ScatterSum && graph::scanned(combined->dtype) == combined->dtype) {
       combined = in_runs(sorted, std::move(combined));

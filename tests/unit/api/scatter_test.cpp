@@ -137,6 +137,13 @@ TEST_CASE("many positions, few entries, and the other way round") {
   }
 }
 
+TEST_CASE("the last of equal positions, of several rows that have a position for each element") {
+  // So many pairs of positions and entries that devices without scatters sort the positions.
+  const Case c(2, 3000, 1, 400, true, 9);
+  const Tensor x = c.x_in(DType::int64), given = c.given_in(DType::int64), index = c.positions();
+  CHECK(values(scatter(x, index, given, 1)) == c.last());
+}
+
 TEST_CASE("NaN, infinities, bool and the ends of integers") {
   const double nan = std::numeric_limits<double>::quiet_NaN(), inf = std::numeric_limits<double>::infinity();
   const Tensor x = zeros(4, DType::float64), index = Tensor::of<int>({0, 0, 1, 2});

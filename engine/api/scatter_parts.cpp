@@ -9,10 +9,10 @@
 #include "sym/decide.hpp"
 
 namespace oriel::api {
-namespace {
 
-/// Up to this many pairs of an entry and a position, all are compared.
-constexpr std::int64_t kMostPairs = 1 << 20;
+constinit std::atomic<std::int64_t> most_compared_pairs{1 << 20};
+
+namespace {
 
 /// The reduction that combines as a scatter does; for ScatterLast the largest number.
 Op reduction_of(Op op) {
@@ -64,8 +64,8 @@ struct Lines {
       if (d != axis) each *= shape[d];
     if (n.is_symbolic() || k.is_symbolic() || each.is_symbolic()) return true;
     if (k.value() == 0) return true;
-    return n.value() <= kMostPairs / k.value() &&
-           n.value() * k.value() * std::max<std::int64_t>(each.value(), 1) <= kMostPairs;
+    const std::int64_t most = most_compared_pairs.load(std::memory_order_relaxed);
+    return n.value() <= most / k.value() && n.value() * k.value() * std::max<std::int64_t>(each.value(), 1) <= most;
   }
 
   NodePtr by_pairs() const {

@@ -1,6 +1,8 @@
 // Combining elements whose positions are equal, which scatters of all kinds are made of.
 #pragma once
 
+#include <atomic>
+#include <cstdint>
 #include <optional>
 
 #include "api/gathering.hpp"
@@ -32,6 +34,10 @@ struct Scattered {
   /// `values` of each entry's last position, 0 where there is none.
   NodePtr last_values(const NodePtr& values, const NodePtr& last) const;
 };
+
+/// A device without scatters compares so many pairs of an entry and a position one by one; for more it sorts the
+/// positions. Tests lower it, so that small programs sort.
+extern std::atomic<std::int64_t> most_compared_pairs;
 
 /// The same by comparing all pairs of an entry and a position, or by sorting the positions: for devices without
 /// scatters. For ScatterLast, `values` is null.

@@ -34,8 +34,9 @@ class Dice {
 
 class Builder {
  public:
-  /// `in_callers_memory`: all leaves lie in memory of the caller.
-  explicit Builder(bool in_callers_memory) : in_callers_memory_(in_callers_memory) {}
+  /// `in_callers_memory`: all leaves lie in memory of the caller. `scatters`: steps that gather scatter.
+  explicit Builder(bool in_callers_memory, bool scatters = false)
+      : in_callers_memory_(in_callers_memory), scatters_(scatters) {}
   void step(const Step& step);
   Built finish() && { return std::move(built_); }
 
@@ -118,6 +119,7 @@ class Builder {
   }
 
   bool in_callers_memory_;
+  bool scatters_;
   Built built_;
   std::vector<std::size_t> needed_;  // by the current step
 };

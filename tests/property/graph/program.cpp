@@ -293,7 +293,7 @@ bool spans_devices() {
 std::uint32_t kind_count() { return spans_devices() ? kSent + 9 : kSent; }
 
 Built build(const Program& program) {
-  Builder builder(program.in_callers_memory);
+  Builder builder(program.in_callers_memory, program.scatters);
   for (const Step& step : program.steps) builder.step(step);
   return std::move(builder).finish();
 }

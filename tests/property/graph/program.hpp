@@ -22,6 +22,7 @@ struct Step {
 
 struct Program {
   std::vector<Step> steps;
+  bool scatters = false;           // every step that gathers scatters
   bool in_callers_memory = false;  // every leaf lies in memory of the caller, not only some
 };
 
@@ -31,6 +32,7 @@ bool spans_devices();
 std::uint32_t kind_count();
 /// Kinds of steps: a leaf; elementwise operations; products and gathers that are joined to one kernel.
 inline constexpr std::uint32_t kLeaf = 0;
+inline constexpr std::uint32_t kGathered = 21;
 inline constexpr std::uint32_t kElementwise[] = {1, 2, 8, 12};
 inline constexpr std::uint32_t kChained = 22;
 

@@ -210,7 +210,7 @@ void Builder::gathered(Dice& dice) {
   const Tensor index = remainder(leaf.tensor, positions) + least;
   const std::string text = fmt::format("remainder({}, {}) + {}", leaf.text, positions, least);
   const std::string taking = fmt::format("take({}, {}, {})", v(x), text, axis);
-  if (dice.roll(3) == 0) return scattered(dice, x, index, text, axis, taken);
+  if (dice.roll(3) == 0 || scatters_) return scattered(dice, x, index, text, axis, taken);
   if (taken) return add(take(at(x), index, axis), taking);
   add(gather(at(x), index, axis), fmt::format("gather({}, {}, {})", v(x), text, axis));
 }

@@ -216,7 +216,8 @@ void Tiler::choose_period() {
   }
   if (plan_->period == 0) return choose_columns();
   const std::int64_t unit = std::lcm(plan_->period, isa::kPacket);
-  plan_->block = plan_->block / unit * unit;
+  plan_->block =
+      plan_->block / unit * unit;  // NOLINT(clang-analyzer-core.DivideZero): the least multiple of two positive numbers
   plan_->blocks = (plan_->points + plan_->block - 1) / plan_->block;
   plan_->pinned_length = std::max(tile_length_, plan_->block);
 }

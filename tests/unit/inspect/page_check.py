@@ -47,7 +47,6 @@ def with_script(path, script):
 # By keyboard alone: down the list of kernels, then through the cells of a picture, whose note follows.
 WALK = """
 const press = key => document.activeElement.dispatchEvent(new KeyboardEvent("keydown", {key, bubbles: true, cancelable: true}));
-const first = () => document.activeElement.textContent;
 const steps = [];
 const buttons = document.querySelectorAll("tbody button");
 if (buttons.length > 1) {
@@ -63,8 +62,15 @@ setTimeout(() => {
   const now = document.activeElement;
   steps.push(now !== start && now.classList.contains("cell"), now.tabIndex === 0 && start.tabIndex === -1,
     now.closest("div").parentNode.querySelector("output").textContent !== before);
-  const reachable = [...document.querySelectorAll("[onclick], button, summary, input, select, textarea")].every(e => e.tabIndex >= 0);
+  const reachable = [...document.querySelectorAll("button, summary, input, select, textarea")].every(e => e.tabIndex >= 0);
   steps.push(reachable);
+  // A name chosen from the list is marked in the texts.
+  const list = document.querySelector("label select");
+  if (list) {
+    list.value = list.options[1].value;
+    list.dispatchEvent(new Event("change"));
+    steps.push([...document.querySelectorAll(".name.same")].every(n => n.dataset.name === list.value) && !!document.querySelector("pre .name.same"));
+  }
   document.body.dataset.said = steps.join();
 }, 500);
 """

@@ -90,8 +90,7 @@ function oneView(shape, at) {
   const number = index => index.reduce((sum, i, d) => sum + i * steps[d], 0), first = number(lo);
   const hole = at.findIndex((position, k) => position < 0 && unravel(k, shape).every((i, d) => i >= lo[d] && i < hi[d]));
   if (hole >= 0) {
-    const index = unravel(hole, shape), d = index.findIndex((_, d) => at.some((position, k) => position >= 0 && unravel(k, shape)[d] === index[d]));
-    const beside = at.findIndex((position, k) => position >= 0 && (d < 0 || unravel(k, shape)[d] === index[d]));
+    const index = unravel(hole, shape), beside = at.findIndex(position => position >= 0);
     return {why: "Index " + tuple(index) + " is invalid and index " + tuple(unravel(beside, shape)) + " is valid, but both lie within the box of the valid indices. A mask is a box.", indices: [hole, beside]};
   }
   const strides = shape.map((_, d) => hi[d] - lo[d] > 1 ? at[first + steps[d]] - at[first] : 0);
@@ -321,6 +320,14 @@ function mark(block, name) {
   }
 }
 
+// The same for who has no pointer: the names of a kernel's texts as a list.
+function nameList(kernel) {
+  const texts = [kernel.values.join("\n"), kernel.program, kernel.source, kernel.other_source].filter(Boolean);
+  const names = [...new Set(texts.flatMap(text => [...linked(text).querySelectorAll(".name")].map(name => name.dataset.name)))];
+  return names.length ? element("label", {}, "mark a name in these texts: ", element("select", {onchange: event => mark(event.target, event.target.value)},
+    element("option", {value: ""}, "none"), names.map(name => element("option", {value: name}, name)))) : null;
+}
+
 function kernelPart(kernel, sourceLine) {
   const lines = [];
   const add = (name, value, cls) => { if (value) lines.push(element("tr", {}, element("th", {scope: "row"}, name), element("td", {class: cls || ""}, value))); };
@@ -334,6 +341,7 @@ function kernelPart(kernel, sourceLine) {
   return element("div", {}, element("h2", {id: "kernel", tabindex: -1}, kernel.name || "copy"), element("table", {class: "list"}, lines),
     element("h3", {}, "Why it ends"), element("div", {class: "scroll"}, element("table", {class: "list"}, outputs)),
     kernel.values.length ? element("details", {}, element("summary", {}, kernel.values.length + " values, sources first"), linked(kernel.values.join("\n"), sourceLine)) : null,
+    nameList(kernel),
     element("h3", {}, "Accesses"), kernel.cut ? element("p", {class: "note"}, "The accesses are left out: the file would exceed its limit.") : kernel.operands.map((operand, k) => operandPart(operand, k === 0)),
     kernel.program ? element("details", {}, element("summary", {}, "Loop program"), linked(kernel.program, sourceLine)) : null,
     kernel.other_source ? element("details", {}, element("summary", {}, "The same in " + kernel.other_language), linked(kernel.other_source)) : null,

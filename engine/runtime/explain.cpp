@@ -229,10 +229,8 @@ LastExplanation& last_explanation(base::ContextState& context) {
 
 }  // namespace
 
-Explanation explain(std::span<const NodePtr> pending, const Key& key,
-                    const std::function<void(const Plan&)>& with_plan) {
+Explanation explain(std::span<const NodePtr> pending, const Key& key, const PlanSeen& seen) {
   const Plan plan = make_plan(pending, key, limits_of(key));
-  if (with_plan) with_plan(plan);
   Explanation out = explain(plan, true);
   out.nodes = key.order.size();
   for (std::size_t k = 0; k < plan.kernels.size(); ++k) {
@@ -243,12 +241,13 @@ Explanation explain(std::span<const NodePtr> pending, const Key& key,
     out.kernels[k].tier = backend.tier(program, made.get());
     if (made != nullptr) out.kernels[k].report = backend.report(*made);
   }
+  if (seen) seen(out, plan);
   return out;
 }
 
-Explanation explain(std::span<const NodePtr> roots, const std::function<void(const Plan&)>& with_plan) {
+Explanation explain(std::span<const NodePtr> roots, const PlanSeen& seen) {
   const LookedAt looked(roots, Due::added);
-  if (!looked.pending.empty()) return explain(looked.pending, looked.key, with_plan);
+  if (!looked.pending.empty()) return explain(looked.pending, looked.key, seen);
   Explanation nothing;
   if (roots.empty()) return nothing;
   nothing.device = roots.front()->device;

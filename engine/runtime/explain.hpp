@@ -16,14 +16,14 @@ class ContextState;
 namespace oriel::runtime {
 
 struct Key;
+using PlanSeen = std::function<void(const Explanation& explanation, const Plan& plan)>;
 
 /// Plans what `realize(roots)` would run and describes the plan. Thread-safe.
-/// `with_plan` is shown the plan, if there is one.
-Explanation explain(std::span<const graph::NodePtr> roots, const std::function<void(const Plan&)>& with_plan = {});
+/// `seen` is shown the description and the plan, if there is one.
+Explanation explain(std::span<const graph::NodePtr> roots, const PlanSeen& seen = {});
 
 /// The same for pending roots that have this key.
-Explanation explain(std::span<const graph::NodePtr> pending, const Key& key,
-                    const std::function<void(const Plan&)>& with_plan = {});
+Explanation explain(std::span<const graph::NodePtr> pending, const Key& key, const PlanSeen& seen = {});
 
 /// Sets by ORIEL_EXPLAIN whether a context keeps the explanation of what ran last, unless it is known. Throws
 /// ArgumentError if the variable has no meaning.

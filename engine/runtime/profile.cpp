@@ -177,6 +177,19 @@ void add_to_profile(std::uint16_t number, const LaunchStep& step, double seconds
   k.flops += step.flops;
 }
 
+namespace {
+
+/// The lines that built what a kernel stores: "a.cpp:3,a.cpp:5".
+std::string sites_of(const ExplainedKernel& kernel) {
+  std::vector<std::string> sites;
+  for (const ExplainedOutput& output : kernel.outputs) {
+    if (!output.site.empty() && std::ranges::find(sites, output.site) == sites.end()) sites.push_back(output.site);
+  }
+  return fmt::format("{}", fmt::join(sites, ","));
+}
+
+}  // namespace
+
 void add_to_profile(std::uint16_t number, const Explanation& explanation) {
   base::ContextState* const context = base::find_context(number);
   if (context == nullptr) return;
@@ -195,14 +208,6 @@ std::string amount(double x, std::string_view unit) {
 }
 
 }  // namespace
-
-std::string sites_of(const ExplainedKernel& kernel) {
-  std::vector<std::string> sites;
-  for (const ExplainedOutput& output : kernel.outputs) {
-    if (!output.site.empty() && std::ranges::find(sites, output.site) == sites.end()) sites.push_back(output.site);
-  }
-  return fmt::format("{}", fmt::join(sites, ","));
-}
 
 std::string profile_text(const Profile& profile, const MachineLimits& limits,
                          const std::function<std::string(const std::string& kernel)>& hint) {

@@ -25,7 +25,8 @@ struct KernelProfile {
   double fastest = 0;         ///< seconds of the shortest launch
   std::int64_t bytes = 0;     ///< distinct bytes read and written, of all launches
   std::int64_t flops = 0;     ///< operations of all launches
-  std::string site;           ///< the lines that built what it stores; empty if it was planned before the recording
+  std::string site;           ///< the lines that built what it stores; empty for kernels that
+                              ///< were planned before the recording, or follow from the schedule of other sizes
   /// 10^9 bytes, or operations, per second; 0 if no time passed.
   /// @{
   double gigabytes_per_second() const { return seconds > 0 ? static_cast<double>(bytes) / seconds * 1e-9 : 0; }

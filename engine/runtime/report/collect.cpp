@@ -143,7 +143,8 @@ void write_report(std::span<const graph::NodePtr> roots, const std::string& path
   check_path("report", path);
   ReportData data;
   data.title = std::filesystem::path(path).stem().string();
-  data.schedules.push_back(explain(roots, [&](const Plan& plan) { add_texts(data, explain(plan, true), plan); }));
+  data.schedules.push_back(
+      explain(roots, [&](const Explanation& explanation, const Plan& plan) { add_texts(data, explanation, plan); }));
   data.machine = measure_machine();
   write("report", path, data);
 }

@@ -108,7 +108,7 @@ void Environment::record(Expr guard, Site site, std::unordered_map<Expr, std::in
 // Source: symbol_guard_limit_before_specialize of PyTorch 2. Here guards count that are still held.
 void Environment::limit_guards(Site site) {
   if (!guards_per_symbol) return;
-  // By number: what a guard teaches may add symbols.
+  // By number: taking a guard may put back an earlier list.
   for (std::size_t k = 0; k < symbols.all().size(); ++k) {  // NOLINT(modernize-loop-convert)
     const Expr symbol = symbols.all()[k].expr;
     if (!symbols.all()[k].hint || knowledge.replaced(symbol)->is_constant()) continue;

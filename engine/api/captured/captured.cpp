@@ -207,9 +207,8 @@ std::vector<api::SizeChoice> choose_sizes(const Captured& captured, const Captur
 void say_entry(std::uint16_t context, const Captured& captured, const CapturedEntry& entry) {
   const base::Watch watch = base::watch_of(context);
   if (watch.reporting()) {
-    const FunctionEntry facts = facts_of(captured, entry);
-    // Inputs of one size in all calls are guards of their own, which the inputs' lines tell.
-    runtime::add_to_report({called(captured), lines_of(facts)});
+    // The lines of inputs tell the guards on dtypes and sizes; those on symbolic sizes have lines of their own.
+    runtime::add_to_report({called(captured), lines_of(facts_of(captured, entry))});
   }
   if (!watch.debugging(Debug::Dynamic)) return;
   std::vector<std::string> kernels;

@@ -68,6 +68,7 @@ std::string called(const Captured& captured);
 std::string counted(std::uint64_t count, std::string_view what);
 /// For example "entry 0 needs x.size(0) == 3; the call has 4".
 std::string miss_text(const FunctionMiss& miss);
+/// What users are told of an entry.
 FunctionEntry facts_of(const Captured& captured, const api::CapturedEntry& entry);
 /// What explanations tell of an entry: {"input", "x: float32 (s0, 4)"}, {"guard", "..."}.
 std::vector<std::pair<std::string, std::string>> lines_of(const FunctionEntry& entry);

@@ -133,6 +133,7 @@ struct PartsChecker {
       case OpClass::Scan: {
         const Ints& ints = std::get<Ints>(p.arg);
         need(!ints[0].is_symbolic() && ints[0] >= 0 && ints[0] < rank);
+        need(ints.size() == 1 || !ints[1].is_symbolic());
         need(sources[0]->shape.size() == (ints.size() == 2 && ints[1] == 1 ? 0 : rank));
         need(sources.back()->shape.size() == rank);
         break;

@@ -118,9 +118,9 @@ double line_nanoseconds(const codegen::Scattering& s) {
 /// How threads share one block.
 enum class Sharing {
   not_at_all,
-  runs,     ///< positions ascend: each thread takes the keys of some entries
-  copies,   ///< each thread combines some keys into entries of its own, which are joined. For integers: any order is
-            ///< theirs
+  runs,    ///< positions ascend: each thread takes the keys of some entries
+  copies,  ///< each thread combines some keys into entries of its own, which are joined: for integers, as order changes
+           ///< no bit of theirs
   entries,  ///< each thread reads all positions and combines those of its entries
 };
 
@@ -265,8 +265,9 @@ void run_scatter(const ScatterPlan& plan, const Team& threads, std::span<void* c
       for (std::int64_t row = 0; row < s.rows; ++row) scatter.run(row, {0, s.keys, 0, s.extent, from, to});
     });
   }
+  const Sharing sharing = scatter.shared_by(most);
   for (std::int64_t row = 0; row < s.rows; ++row) {
-    switch (scatter.shared_by(most)) {
+    switch (sharing) {
       case Sharing::runs:
         threads.run(most, [&](std::int64_t t) { scatter.run(row, scatter.share_of_runs(t, most)); });
         break;

@@ -4,6 +4,7 @@
 // Two movements at a time are one lazy expression, which is then evaluated. An array holds the position of each index
 // plus 1, and 0 where the index is invalid. The sum along one axis is compared with the table, and, where the last
 // movement is a view of an array, a write through it with what the array holds then.
+#include <algorithm>
 #include <cstdint>
 #include <iostream>
 #include <numeric>
@@ -12,14 +13,11 @@
 #include <vector>
 
 #include <nlohmann/json.hpp>
-#include <xtensor/xadapt.hpp>
 #include <xtensor/xarray.hpp>
 #include <xtensor/xbroadcast.hpp>
-#include <xtensor/xindex_view.hpp>
 #include <xtensor/xmanipulation.hpp>
 #include <xtensor/xpad.hpp>
 #include <xtensor/xstrided_view.hpp>
-#include <xtensor/xview.hpp>
 
 using nlohmann::json;
 using Array = xt::xarray<std::int64_t>;

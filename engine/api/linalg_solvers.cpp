@@ -12,6 +12,8 @@ namespace {
 template <class F>
 void with_size(std::int64_t n, F&& f) {
   switch (n) {
+    case 1:
+      return f(std::integral_constant<int, 1>());
     case 2:
       return f(std::integral_constant<int, 2>());
     case 3:

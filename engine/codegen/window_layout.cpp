@@ -62,18 +62,22 @@ bool WindowFinder::pays(const WindowLayout& l, bool rows) const {
   if (l.steps[x] > schedule::kMostWindowStep) return false;
   const std::int64_t x_points = extent(x), y_points = rows ? extent(x - 1) : 1;
   std::int64_t planes = 1, column_span = -l.x_first, row_span = -l.y_first;
+  int across = 0;  // inner loops that move through the source
   for (std::size_t d = outer_; d < outer_ + inner_; ++d) {
     const std::int64_t last = std::max<std::int64_t>(l.steps[d], 0) * (extent(d) - 1);
     if (l.ways[d] == Way::X) column_span += last;
     if (l.ways[d] == Way::Y) row_span += last;
     if (l.ways[d] == Way::Plane) planes *= extent(d);
+    if (l.ways[d] != Way::None && extent(d) > 1) ++across;
   }
   const std::int64_t columns = (x_points - 1) * l.steps[x] + column_span + 1;
   const std::int64_t height = (y_points - 1) * (rows ? l.steps[x - 1] : 0) + row_span + 1;
   const double computed = static_cast<double>(planes) * static_cast<double>(height) * static_cast<double>(columns);
   const double read = static_cast<double>(numel(stage_.inner, "windows").value()) * static_cast<double>(y_points) *
                       static_cast<double>(x_points);
-  return computed <= (l.steps[x] > 1 ? kMostApart : schedule::kMostDistinctRead) * read;
+  // Windows along one axis that do not overlap are short rows, which plain loops read as fast.
+  const bool apart = l.steps[x] > 1 && (across > 1 || l.steps[x] <= column_span);
+  return computed <= (apart ? kMostApart : schedule::kMostDistinctRead) * read;
 }
 
 bool WindowFinder::possible() const {

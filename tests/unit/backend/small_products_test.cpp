@@ -183,6 +183,25 @@ TEST_CASE("successive matrices of 2 x 2 are multiplied where they lie") {
   CHECK(backend::eigen::EigenBackend({1, 0, ""}).method(turned.program).find("side by side") != std::string::npos);
 }
 
+TEST_CASE("successive vectors of up to four elements and squares are multiplied where they lie") {
+  for (const DType dtype : {DType::float32, DType::float64}) {
+    for (const std::int64_t n : {2, 3, 4, 5}) {
+      for (const bool transposed : {false, true}) {
+        for (const std::int64_t batches : {8, 15, 37, 1001}) {
+          CAPTURE(name(dtype));
+          CAPTURE(n);
+          CAPTURE(transposed);
+          CAPTURE(batches);
+          const Case c = plain(dtype, {batches, 1, n, n}, false, transposed);
+          const std::string method = backend::eigen::EigenBackend({1, 0, ""}).method(c.program);
+          CHECK((method.find("where they lie") != std::string::npos) == (n <= 4));
+          CHECK(check_bits(c) == level_count());
+        }
+      }
+    }
+  }
+}
+
 TEST_CASE("flat, narrow and deep matrices") {
   for (const Sizes& s : std::vector<Sizes>{{20, 1, 3, 2},
                                            {20, 3, 1, 2},

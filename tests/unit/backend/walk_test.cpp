@@ -1,4 +1,5 @@
-// The boxes of a tile cover each valid element once, at its position, and nothing else.
+// The boxes of a tile cover each valid element once, at its position, and nothing else; its runs of distances cover all
+// elements.
 #include "backend/eigen/tile/walk.hpp"
 
 #include <doctest/doctest.h>
@@ -8,12 +9,15 @@
 #include <random>
 #include <vector>
 
+#include "backend/eigen/isa/table.hpp"
+
 namespace walk_test {
 
 using namespace oriel;
 using backend::eigen::AccessWalker;
 using backend::eigen::Box;
 using backend::eigen::Digits;
+using backend::eigen::Pattern;
 using backend::eigen::Tile;
 
 namespace {
@@ -30,10 +34,34 @@ std::int64_t points(const Shape& shape, std::size_t from, std::size_t to) {
   return n;
 }
 
-/// Returns an empty string if the boxes are right, else what is wrong.
-std::string fault(const ShapeTracker& t, std::size_t outer, bool columns, const Tile& tile) {
+using Positions = std::vector<std::optional<std::int64_t>>;
+
+/// The positions of a tile's runs of distances; nothing if boxes serve it.
+std::optional<Positions> positions_of_runs(const ShapeTracker& t, std::size_t outer, bool columns, const Tile& tile) {
+  Positions got;
+  const AccessWalker walk({0, DType::float32, t}, outer, columns);
+  const bool runs = walk.runs(
+      tile, [&](const Pattern& pattern, std::int64_t at, std::int64_t position, Pattern::Run run, std::int64_t n) {
+        REQUIRE(at == static_cast<std::int64_t>(got.size()));
+        for (std::int64_t k = 0; k < n; ++k) {
+          const bool none = run.distances[k] == backend::isa::kNoElement;
+          CHECK((!none || pattern.holes()));
+          CHECK((none || run.distances[k] >= 0));
+          for (int l = 0; run.least[k] != backend::isa::kNoElement && l < backend::isa::kPickedTogether; ++l)
+            CHECK(static_cast<std::uint32_t>(run.distances[k + l] - run.least[k]) < 2 * backend::isa::kPickedTogether);
+          got.push_back(none ? std::nullopt : std::optional(position + run.distances[k]));
+        }
+      });
+  if (!runs) return std::nullopt;
+  CHECK(static_cast<std::int64_t>(got.size()) == tile.size());
+  return got;
+}
+
+/// Returns an empty string if the boxes are right, else what is wrong. Counts the tiles that have runs, which have to
+/// be right too.
+std::string fault(const ShapeTracker& t, std::size_t outer, bool columns, const Tile& tile, int* with_runs = nullptr) {
   const Shape& shape = t.shape();
-  std::vector<std::optional<std::int64_t>> got(static_cast<std::size_t>(tile.size()));
+  Positions got(static_cast<std::size_t>(tile.size()));
   std::string wrong;
   AccessWalker({-1, DType::float32, t}, outer, columns).boxes(tile, [&](const Box& box) {
     for (std::int64_t i = 0; i < box.rows; ++i) {
@@ -48,6 +76,10 @@ std::string fault(const ShapeTracker& t, std::size_t outer, bool columns, const 
     }
   });
   if (!wrong.empty()) return wrong;
+  if (const std::optional<Positions> runs = positions_of_runs(t, outer, columns, tile)) {
+    if (with_runs != nullptr) ++*with_runs;
+    if (*runs != got) return "runs of distances";
+  }
   for (std::int64_t i = 0; i < tile.rows; ++i) {
     for (std::int64_t j = 0; j < tile.cols; ++j) {
       const std::int64_t first = columns ? tile.fast + j : tile.slow + i;
@@ -98,7 +130,36 @@ ShapeTracker reshaped(Random& r) {
   return t.reshape({split, n / split, 1}).expand({split, n / split, 1 + r.below(3)});
 }
 
-void check(const ShapeTracker& t, Random& r) {
+/// Small matrices in any order of axes, perhaps rolled, flipped, repeated or padded.
+ShapeTracker small_matrices(Random& r) {
+  ShapeTracker t(Shape{1 + r.below(9), 1 + r.below(4), 1 + r.below(4), 1 + r.below(3)});
+  if (r.below(3) == 0)
+    t = t.shrink(
+        {{0, t.shape()[0]}, {0, t.shape()[1]}, {r.below(2) * (t.shape()[2] - 1), t.shape()[2]}, {0, t.shape()[3]}});
+  if (r.below(3) == 0) t = t.pad({{r.below(4) == 0 ? 1 : 0, 0}, {0, r.below(2)}, {r.below(2), 0}, {0, 0}});
+  Ints flips;
+  for (int d = 0; d < 4; ++d)
+    if (r.below(4) == 0) flips.push_back(d);
+  t = t.flip(flips);
+  if (r.below(2) == 0) {  // a roll: two copies beside each other, of which a part is read
+    const Shape s = t.shape();
+    const std::int64_t n = s[3].value(), by = r.below(n);
+    t = t.reshape({s[0], s[1], s[2], 1, n}).expand({s[0], s[1], s[2], 2, n}).reshape({s[0], s[1], s[2], 2 * n});
+    t = t.shrink({{0, s[0]}, {0, s[1]}, {0, s[2]}, {by, by + n}});
+  }
+  if (r.below(3) == 0) {
+    const Shape s = t.shape();
+    t = t.reshape({s[0], s[1], 1, s[2] * s[3]}).expand({s[0], s[1], 1 + r.below(3), s[2] * s[3]});
+  }
+  Ints order{0, 1, 2, 3};
+  if (r.below(4) == 0)
+    std::shuffle(order.begin(), order.end(), r.engine);
+  else
+    std::shuffle(order.begin() + 1, order.end(), r.engine);
+  return t.permute(order);
+}
+
+void check(const ShapeTracker& t, Random& r, int* with_runs = nullptr) {
   const Shape& shape = t.shape();
   const auto outer = static_cast<std::size_t>(r.below(static_cast<std::int64_t>(shape.size()) + 1));
   const bool columns = r.below(2) == 0;
@@ -120,7 +181,7 @@ void check(const ShapeTracker& t, Random& r) {
   CAPTURE(tile.rows);
   CAPTURE(tile.fast);
   CAPTURE(tile.cols);
-  CHECK(fault(t, outer, columns, tile) == "");
+  CHECK(fault(t, outer, columns, tile, with_runs) == "");
 }
 
 }  // namespace
@@ -134,6 +195,13 @@ TEST_CASE("windows over padded images") {
     check(t, r);
   }
   CHECK(plain > 1000);
+}
+
+TEST_CASE("small matrices: distances of a few points, shifted by the loops before them") {
+  Random r{std::mt19937_64(3)};
+  int with_runs = 0;
+  for (int n = 0; n < 20000; ++n) check(small_matrices(r), r, &with_runs);
+  CHECK(with_runs > 2000);
 }
 
 TEST_CASE("two loops that move one digit: what is valid is no box") {

@@ -58,6 +58,8 @@ TEST_CASE("coefficients alone exclude what does not pay") {
   CHECK_FALSE(possible(sums(64, 1, 64)));     // inner loops move from plane to plane: each element is read once
   CHECK_FALSE(found(sums(64, 3 * 8, 1)));
   CHECK_FALSE(found(sums(64, 1, 64)));
+  CHECK_FALSE(possible(sums(64, 3, 1)));  // rows of three
+  CHECK_FALSE(found(sums(64, 3, 1)));
 }
 
 TEST_CASE("factors that move along the results in two ways exclude windows") {

@@ -246,6 +246,37 @@ bool copy_small_rows(T* dst, std::int64_t dst_row, const T* src, std::int64_t sr
   return true;
 }
 
+/// Fills rows of at least kChunk bytes, and at most twice as many, with an element each, as two chunks that may
+/// overlap.
+template <int kChunk, class T>
+void fill_ends(T* dst, std::int64_t dst_row, const T* src, std::int64_t src_row, std::int64_t rows, std::int64_t cols) {
+  typedef T Lanes __attribute__((vector_size(kChunk)));
+  const std::int64_t last = cols - kChunk / static_cast<std::int64_t>(sizeof(T));
+  for (std::int64_t i = 0; i < rows; ++i, dst += dst_row, src += src_row) {
+    const Lanes lanes = *src - Lanes{};
+    std::memcpy(dst, &lanes, kChunk);
+    std::memcpy(dst + last, &lanes, kChunk);
+  }
+}
+
+/// Fills rows of 8 to 128 bytes with an element each. Returns false for others.
+template <class T>
+bool fill_small_rows(T* dst, std::int64_t dst_row, const T* src, std::int64_t src_row, std::int64_t rows,
+                     std::int64_t cols) {
+  const std::int64_t bytes = cols * static_cast<std::int64_t>(sizeof(T));
+  if (sizeof(T) == 8 ? bytes < 16 : bytes < 8) return false;
+  if (bytes > 128) return false;
+  if (bytes >= 64)
+    fill_ends<64>(dst, dst_row, src, src_row, rows, cols);
+  else if (bytes >= 32)
+    fill_ends<32>(dst, dst_row, src, src_row, rows, cols);
+  else if (bytes >= 16)
+    fill_ends<16>(dst, dst_row, src, src_row, rows, cols);
+  else if constexpr (sizeof(T) < 8)
+    fill_ends<8>(dst, dst_row, src, src_row, rows, cols);
+  return true;
+}
+
 template <class F>
 void copy_box(void* dst, std::int64_t dst_row, std::int64_t dst_col, const void* src, std::int64_t src_row,
               std::int64_t src_col, std::int64_t rows, std::int64_t cols) {
@@ -268,6 +299,7 @@ void copy_box(void* dst, std::int64_t dst_row, std::int64_t dst_col, const void*
     if (src_col == 1 && dst_col == 1 && rows > 1 &&
         (copy_short_rows(d, dst_row, s, src_row, rows, cols) || copy_small_rows(d, dst_row, s, src_row, rows, cols)))
       return;
+    if (src_col == 0 && dst_col == 1 && rows > 1 && fill_small_rows(d, dst_row, s, src_row, rows, cols)) return;
   }
   // The outer loop takes the shorter of two strided axes, or the axis along which elements are far apart. So a
   // transposing copy reads or writes whole cache lines.
@@ -277,6 +309,48 @@ void copy_box(void* dst, std::int64_t dst_row, std::int64_t dst_col, const void*
   } else {
     for (std::int64_t i = 0; i < rows; ++i) copy_row<F>(d + i * dst_row, dst_col, s + i * src_row, src_col, cols);
   }
+}
+
+#if defined(__AVX2__)
+/// Two vectors hold all elements that distances from `least` on name.
+inline __m256i pick_together(const std::uint32_t* src, const std::int32_t* distances, std::int32_t least) {
+  const auto load = [](const void* from) { return _mm256_loadu_si256(static_cast<const __m256i*>(from)); };
+  const __m256i low = load(src + least), high = load(src + least + kPickedTogether);
+  const __m256i at = _mm256_sub_epi32(load(distances), _mm256_set1_epi32(least));
+#if defined(__AVX512VL__)
+  return _mm256_permutex2var_epi32(low, at, high);
+#else
+  const __m256i above = _mm256_cmpgt_epi32(at, _mm256_set1_epi32(kPickedTogether - 1));
+  return _mm256_blendv_epi8(_mm256_permutevar8x32_epi32(low, at), _mm256_permutevar8x32_epi32(high, at), above);
+#endif
+}
+#endif
+
+template <class T, bool kHoles>
+void pick(void* dst, const void* src, const std::int32_t* distances, [[maybe_unused]] const std::int32_t* least,
+          std::int64_t n, [[maybe_unused]] std::int64_t readable) {
+  T* const to = static_cast<T*>(dst);
+  const T* const from = static_cast<const T*>(src);
+  const auto one = [&](std::int64_t i) { return kHoles && distances[i] == kNoElement ? T{} : from[distances[i]]; };
+  std::int64_t i = 0;
+#if defined(__AVX2__)
+  if constexpr (sizeof(T) == 4 && !kHoles) {
+    for (; i + kPickedTogether <= n; i += kPickedTogether) {
+      if (least[i] != kNoElement && least[i] + 2 * kPickedTogether <= readable)
+        _mm256_storeu_si256(reinterpret_cast<__m256i*>(to + i), pick_together(from, distances + i, least[i]));
+      else
+        for (int k = 0; k < kPickedTogether; ++k) to[i + k] = one(i + k);
+    }
+  }
+#endif
+  for (; i < n; ++i) to[i] = one(i);
+}
+
+template <class T>
+void put(void* dst, const void* src, const std::int32_t* distances, std::int64_t n) {
+  T* const to = static_cast<T*>(dst);
+  const T* const from = static_cast<const T*>(src);
+  for (std::int64_t i = 0; i < n; ++i) to[distances[i]] = from[i];
 }
 
 void iota(std::int64_t* dst, std::int64_t pitch, std::int64_t base, std::int64_t row, std::int64_t col,
@@ -326,6 +400,18 @@ void add_copy_ops(Table& table) {
   table.widen_bfloat16 = copy_box<WidenBfloat16>;
   table.narrow_float16 = copy_box<NarrowFloat16>;
   table.narrow_bfloat16 = copy_box<NarrowBfloat16>;
+  table.pick[0][0] = pick<std::uint8_t, false>;
+  table.pick[0][1] = pick<std::uint8_t, true>;
+  table.pick[1][0] = pick<std::uint16_t, false>;
+  table.pick[1][1] = pick<std::uint16_t, true>;
+  table.pick[2][0] = pick<std::uint32_t, false>;
+  table.pick[2][1] = pick<std::uint32_t, true>;
+  table.pick[3][0] = pick<std::uint64_t, false>;
+  table.pick[3][1] = pick<std::uint64_t, true>;
+  table.put[0] = put<std::uint8_t>;
+  table.put[1] = put<std::uint16_t>;
+  table.put[2] = put<std::uint32_t>;
+  table.put[3] = put<std::uint64_t>;
   table.iota = iota;
   table.spread = spread;
   table.stream = stream;

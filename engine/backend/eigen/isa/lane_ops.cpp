@@ -238,6 +238,32 @@ void two_by_two(void* to, const void* left, const void* right, std::int64_t coun
   }
 }
 
+template <class T, int kSide, bool kApart>
+void vector_by_square(void* to, const void* vectors, const void* squares, std::int64_t count) {
+  T* const out = static_cast<T*>(to);
+  const T* const vector = static_cast<const T*>(vectors);
+  const T* const square = static_cast<const T*>(squares);
+  ORIEL_VECTOR_LOOP
+  for (std::int64_t m = 0; m < count; ++m) {
+    const T* const a = vector + m * kSide;
+    const T* const b = square + m * kSide * kSide;
+    T sum[kSide];
+    for (int j = 0; j < kSide; ++j) {
+      T lane[kMostInPlace] = {};
+      for (int p = 0; p < kSide; ++p) lane[p] += a[p] * b[kApart ? p * kSide + j : j * kSide + p];
+      sum[j] = (lane[0] + lane[2]) + (lane[1] + lane[3]);
+    }
+    for (int j = 0; j < kSide; ++j) out[m * kSide + j] = sum[j];
+  }
+}
+
+template <class T, int kSide>
+void add_squares(LaneTable& t, int of) {
+  t.vector_by_square[kSide][0][of] = vector_by_square<T, kSide, false>;
+  t.vector_by_square[kSide][1][of] = vector_by_square<T, kSide, true>;
+  if constexpr (kSide > 2) add_squares<T, kSide - 1>(t, of);
+}
+
 template <class T>
 void add_small_products(LaneTable& t, std::initializer_list<int> dtypes) {
   for (const int dtype : dtypes) t.multiply[dtype] = multiply_any_depth<T>;
@@ -257,6 +283,10 @@ void fill_lanes(LaneTable& table) {
   add_small_products<std::uint64_t>(table, {kDTypeIndex<std::uint64_t>, kDTypeIndex<std::int64_t>});
   if constexpr (!kFew) table.two_by_two[0] = two_by_two<float>;
   if constexpr (!kFew && kVectorBytes >= 32) table.two_by_two[1] = two_by_two<double>;
+  if constexpr (!kFew) {
+    add_squares<float, kMostInPlace>(table, 0);
+    add_squares<double, kMostInPlace>(table, 1);
+  }
   table.into_lanes[0] = into_lanes<std::uint32_t>;
   table.into_lanes[1] = into_lanes<std::uint64_t>;
   table.out_of_lanes[0] = out_of_lanes<std::uint32_t>;

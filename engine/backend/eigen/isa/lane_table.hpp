@@ -33,14 +33,21 @@ using IntoLanesFn = void (*)(void* dst, const void* src, std::int64_t matrix, st
 /// dst[lane * matrix + e] = src[e * kSmallLanes + lane].
 using OutOfLanesFn = void (*)(void* dst, std::int64_t matrix, const void* src, std::int64_t elements);
 
-/// out[m] = a[m] b[m] for `count` successive row-major matrices of 2 x 2. Products are rounded, then added.
-using TwoByTwoFn = void (*)(void* out, const void* a, const void* b, std::int64_t count);
+/// out[m] = a[m] b[m] for `count` successive matrices, multiplied where they lie. Products are rounded, then added in
+/// the order of a reduction.
+using InPlaceFn = void (*)(void* out, const void* a, const void* b, std::int64_t count);
+/// The most elements of the vectors that are multiplied where they lie.
+inline constexpr int kMostInPlace = 4;
 
 struct LaneTable {
   SmallProductsFn multiply[kDTypeCount] = {};  // register dtypes that can be multiplied and added
   IntoLanesFn into_lanes[2] = {};              // elements of 4 and 8 bytes
   OutOfLanesFn out_of_lanes[2] = {};
-  TwoByTwoFn two_by_two[2] = {};  // float32 and float64; null in the profile small, and where a matrix fits no register
+  // Of float32 and float64; null in the profile small, and where a matrix fits no register.
+  InPlaceFn two_by_two[2] = {};  // row-major matrices of 2 x 2
+  // A vector of n elements times n x n numbers, of which those that make an element of the result lie together (0) or
+  // n apart (1).
+  InPlaceFn vector_by_square[kMostInPlace + 1][2][2] = {};
 };
 
 /// The table of the same level.

@@ -1,5 +1,6 @@
 // Register blocks of matrix products. The accumulators (rows times packets) stay in registers over the whole depth.
 #include "backend/eigen/isa/level.hpp"
+#include "backend/eigen/isa/squares.hpp"
 
 namespace oriel::backend::isa::ORIEL_ISA_LEVEL {
 namespace {
@@ -357,11 +358,71 @@ void dot_rows(const T* x, const T* y, std::int64_t y_row, std::int64_t n, T* out
   std::memcpy(out, value, sizeof value);
 }
 
+/// The lanes of several short rows, a vector of rows for each lane, combined by halves. Lanes behind a row hold 0,
+/// which changes no sum that began with 0.
+template <int kGroup, class T>
+void fold_rows(T* lanes, std::int64_t n) {
+  for (std::int64_t half = kLanes / 2; half >= 1; half /= 2)
+    for (std::int64_t l = 0; l < half && l + half < n; ++l) {
+      ORIEL_VECTOR_LOOP
+      for (int r = 0; r < kGroup; ++r) lanes[l * kGroup + r] += lanes[(l + half) * kGroup + r];
+    }
+}
+
+/// Rows of kDepth elements without gaps.
+template <class T, int kDepth>
+void dots_of(T* out, const T* x, const T* y, std::int64_t rows) {
+  ORIEL_VECTOR_LOOP
+  for (std::int64_t i = 0; i < rows; ++i) {
+    const T* const row = y + i * kDepth;
+    T lane[8] = {};
+    for (int l = 0; l < kDepth; ++l) lane[l] += x[l] * row[l];
+    for (int l = 0; l < 4; ++l) lane[l] += lane[l + 4];
+    out[i] = (lane[0] + lane[2]) + (lane[1] + lane[3]);
+  }
+}
+
+/// Rows of at most kLanes elements, sixteen at a time, one in each lane of a vector. Returns how many were taken.
+template <class T>
+std::int64_t short_dots(T* out, const T* x, const T* y, std::int64_t y_row, std::int64_t rows, std::int64_t n) {
+  constexpr int group = 16;
+  alignas(64) T lanes[kLanes * group];
+  std::int64_t i = 0;
+  for (; i + group <= rows; i += group) {
+    const T* const from = y + i * y_row;
+    std::int64_t l = 0;
+    for (; l + kSide<T> <= n; l += kSide<T>)
+      for (int r = 0; r < group; r += kSide<T>)
+        turn_square<kSide<T>>(lanes + l * group + r, group, from + r * y_row + l, y_row);
+    for (; l < n; ++l)
+      for (int r = 0; r < group; ++r) lanes[l * group + r] = from[r * y_row + l];
+    for (l = 0; l < n; ++l) {
+      ORIEL_VECTOR_LOOP
+      for (int r = 0; r < group; ++r) lanes[l * group + r] = T(0) + x[l] * lanes[l * group + r];
+    }
+    fold_rows<group>(lanes, n);
+    std::memcpy(out + i, lanes, group * sizeof(T));
+  }
+  return i;
+}
+
 template <class T>
 void dots(void* out, const void* x, const void* y, std::int64_t y_row, std::int64_t rows, std::int64_t n) {
   T* o = static_cast<T*>(out);
   const T* v = static_cast<const T*>(x);
   const T* m = static_cast<const T*>(y);
+  if constexpr (!kFew) {
+    if (n == y_row && n == 2) return dots_of<T, 2>(o, v, m, rows);
+    if (n == y_row && n == 3) return dots_of<T, 3>(o, v, m, rows);
+    if (n == y_row && n == 4) return dots_of<T, 4>(o, v, m, rows);
+    if (n == y_row && n == 8) return dots_of<T, 8>(o, v, m, rows);
+    if (n <= kLanes) {
+      const std::int64_t taken = short_dots(o, v, m, y_row, rows, n);
+      o += taken;
+      m += taken * y_row;
+      rows -= taken;
+    }
+  }
   // Takes as many rows at a time as still leave the sums in registers.
   constexpr int most = kLanes / Arithmetic<T>::kSize <= 2 ? 4 : kLanes / Arithmetic<T>::kSize <= 4 ? 2 : 1;
   std::int64_t i = 0;

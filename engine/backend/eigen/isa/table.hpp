@@ -5,6 +5,7 @@
 #pragma once
 
 #include <cstdint>
+#include <limits>
 
 #include "graph/op.hpp"
 #include "oriel/dtype.hpp"
@@ -29,6 +30,19 @@ using ElementFn = void (*)(void* dst, const void* a, const void* b, const void* 
 /// dst[i * dst_row + j * dst_col] = src[i * src_row + j * src_col] for i < rows, j < cols; strides in elements.
 using CopyFn = void (*)(void* dst, std::int64_t dst_row, std::int64_t dst_col, const void* src, std::int64_t src_row,
                         std::int64_t src_col, std::int64_t rows, std::int64_t cols);
+
+/// The distance of a point without an element.
+inline constexpr std::int32_t kNoElement = std::numeric_limits<std::int32_t>::min();
+/// So many successive distances are looked up together, if they span less than twice as many elements.
+inline constexpr int kPickedTogether = 8;
+/// dst[i] = src[distances[i]] for i < n; zero where a point has no element, if there are such points. Elements of src
+/// from 0 to `readable` may be read. least[i] is the least of kPickedTogether distances from i on, kNoElement if these
+/// are not looked up together.
+using PickFn = void (*)(void* dst, const void* src, const std::int32_t* distances, const std::int32_t* least,
+                        std::int64_t n, std::int64_t readable);
+
+/// dst[distances[i]] = src[i] for i < n.
+using PutFn = void (*)(void* dst, const void* src, const std::int32_t* distances, std::int64_t n);
 
 /// dst[i * pitch + j] = base + i * row + j * col.
 using IotaFn = void (*)(std::int64_t* dst, std::int64_t pitch, std::int64_t base, std::int64_t row, std::int64_t col,
@@ -239,6 +253,8 @@ struct Table {
   CopyFn widen_bfloat16 = nullptr;
   CopyFn narrow_float16 = nullptr;  // float32 -> memory
   CopyFn narrow_bfloat16 = nullptr;
+  PickFn pick[4][2] = {};  // elements of 1, 2, 4, 8 bytes; are there points without an element?
+  PutFn put[4] = {};
   IotaFn iota = nullptr;
   /// Cuts rows into panels of `width`: dst[p * panel + i * width + j] = src[i * src_row + p * width + j] for i < rows,
   /// p < panels, j < width. All in bytes.

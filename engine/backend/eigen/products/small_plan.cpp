@@ -85,19 +85,24 @@ void plan_small_results(const LoopProgram& program, SmallPlan& plan) {
   if (row && step && memory) plan.results = lane_layout(*memory, c.rows, *row, c.columns, *step);
 }
 
-/// Are these successive matrices of 2 x 2, each without gaps?
-bool successive(const LaneLayout& m) {
-  return m.pieces == 1 && m.elements == 4 && m.unit == 1 && m.memory.extents.size() == 1 && m.memory.strides[0] == 4;
+/// Are these successive matrices of so many elements, each without gaps?
+bool successive(const LaneLayout& m, std::int64_t elements) {
+  return m.pieces == 1 && m.elements == elements && m.unit == 1 && m.memory.extents.size() == 1 &&
+         m.memory.strides[0] == elements;
 }
 
-isa::TwoByTwoFn two_by_two(const SmallPlan& plan) {
+isa::InPlaceFn in_place(const SmallPlan& plan) {
   const Contraction& c = plan.shape;
   const isa::SmallProducts& s = plan.strides;
-  if (c.rows != 2 || c.columns != 2 || c.depth != 2 || !is_floating(c.dtype)) return nullptr;
-  const bool row_major = s.a_row == 2 && s.a_step == 1 && s.b_step == 2 && s.b_column == 1;
-  if (!row_major || !successive(plan.left) || !successive(plan.right)) return nullptr;
-  if (plan.results && !successive(*plan.results)) return nullptr;
-  return plan.lanes->two_by_two[plan.log_bytes - 2];
+  if (!is_floating(c.dtype) || c.columns != c.depth || c.depth > isa::kMostInPlace) return nullptr;
+  if (!successive(plan.left, c.rows * c.depth) || !successive(plan.right, c.columns * c.depth)) return nullptr;
+  if (plan.results && !successive(*plan.results, c.rows * c.columns)) return nullptr;
+  const bool apart = s.b_step == c.columns && s.b_column == 1;
+  const int of = plan.log_bytes - 2;
+  if (c.rows == 1 && s.a_step == 1 && (apart || (s.b_step == 1 && s.b_column == c.depth)))
+    return plan.lanes->vector_by_square[c.depth][apart ? 1 : 0][of];
+  const bool row_major = s.a_row == 2 && s.a_step == 1 && apart;
+  return c.rows == 2 && c.depth == 2 && row_major ? plan.lanes->two_by_two[of] : nullptr;
 }
 
 }  // namespace
@@ -123,7 +128,7 @@ std::shared_ptr<const SmallPlan> plan_small_products(const LoopProgram& program,
   plan->left = factor_layout(left, c->depth, s.a_row, s.a_step);
   plan->right = factor_layout(right, c->depth, s.b_column, s.b_step);
   plan_small_results(program, *plan);
-  plan->two_by_two = two_by_two(*plan);
+  plan->in_place = in_place(*plan);
   return plan;
 }
 
@@ -134,8 +139,8 @@ std::string describe_small_products(const LoopProgram& program, const isa::Table
     return program.arguments[static_cast<std::size_t>(factor.memory.buffer)].name;
   };
   return "contraction: " + codegen::to_string(plan->shape) + " (rows, columns, depth); " +
-         (plan->two_by_two != nullptr ? std::string("where they lie")
-                                      : std::to_string(isa::kSmallLanes) + " side by side") +
+         (plan->in_place != nullptr ? std::string("where they lie")
+                                    : std::to_string(isa::kSmallLanes) + " side by side") +
          ", rows from " + name(plan->left) + ", columns from " + name(plan->right);
 }
 

@@ -32,9 +32,9 @@ struct SmallPlan {
   isa::SmallProducts strides;         // of rows of lanes; the pointers are null
   std::optional<LaneLayout> results;  // set if the results are only stored
   FramedPlan epilogue;
-  // Set if the factors, and the results that are only stored, are successive row-major matrices of 2 x 2: these are
-  // multiplied where they lie.
-  isa::TwoByTwoFn two_by_two = nullptr;
+  // Set if the factors, and the results that are only stored, are successive matrices of 2 x 2, or vectors of up to
+  // four elements and squares: these are multiplied where they lie.
+  isa::InPlaceFn in_place = nullptr;
 };
 
 /// The most elements of the results that operations run on together.

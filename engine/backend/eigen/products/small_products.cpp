@@ -34,7 +34,7 @@ class SmallMultiplier {
   SmallMultiplier(const SmallPlan& plan, const Launch& epilogue, std::span<void* const> arguments)
       : plan_(plan), arguments_(arguments), products_(plan.strides) {
     const codegen::Contraction& c = plan.shape;
-    if (plan.two_by_two != nullptr && plan.results) return;
+    if (plan.in_place != nullptr && plan.results) return;
     left_ = lanes(kLeft, c.rows * c.depth);
     right_ = lanes(kRight, c.columns * c.depth);
     sums_ = lanes(kSums, c.rows * c.columns);
@@ -51,11 +51,11 @@ class SmallMultiplier {
   /// Multiplies matrices [batch, end).
   void run(std::int64_t batch, std::int64_t end) {
     const codegen::Contraction& c = plan_.shape;
-    if (plan_.two_by_two != nullptr && plan_.results)
+    if (plan_.in_place != nullptr && plan_.results)
       return multiply_in_place(address(*plan_.results, batch), batch, end - batch);
     for (; batch < end; batch += together_) {
       const std::int64_t all = std::min(together_, end - batch);
-      if (plan_.two_by_two != nullptr) {
+      if (plan_.in_place != nullptr) {
         multiply_in_place(results_, batch, all);
         finish(batch, all);
         continue;
@@ -95,7 +95,7 @@ class SmallMultiplier {
   }
 
   void multiply_in_place(char* out, std::int64_t batch, std::int64_t count) const {
-    plan_.two_by_two(out, address(plan_.left, batch), address(plan_.right, batch), count);
+    plan_.in_place(out, address(plan_.left, batch), address(plan_.right, batch), count);
   }
 
   void multiply(std::int64_t batch, std::int64_t count) const {

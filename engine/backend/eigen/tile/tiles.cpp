@@ -28,6 +28,9 @@ constexpr std::int64_t kWholeRow = 64;
 constexpr std::int64_t kShortRow = 8;
 // The most bytes of live values beside the lanes of columns.
 constexpr std::int64_t kLiveColumns = std::int64_t{64} * 1024;
+// Rows of this length and more are transposed in squares while they are loaded, in blocks of so many rows.
+constexpr std::int64_t kTransposedRow = 4;
+constexpr std::int64_t kTransposedBlock = 256;
 // From so many points on, threads share a reduction's points, so columns need not form many blocks.
 constexpr std::int64_t kManyRows = 4 * isa::kBlock;
 
@@ -102,6 +105,22 @@ bool Tiler::reads_matrices() const {
   });
 }
 
+// Does memory run along short rows that are processed side by side? Then blocks hold whole rows.
+bool Tiler::transposes_rows() const {
+  const std::size_t outer = program_.outer.size();
+  return outer > 0 && std::any_of(program_.stages.begin(), program_.stages.end(), [&](const Stage& stage) {
+           if (stage.inner.empty() || product(stage.inner) < kTransposedRow) return false;
+           return std::any_of(stage.body.begin(), stage.body.end(), [&](const Instr& in) {
+             if (in.code != codegen::Code::Load) return false;
+             const Access& access = program_.accesses[static_cast<std::size_t>(in.aux)];
+             const std::size_t last = access.loops() - 1;
+             return last >= outer && access.affine() && access.coefficient(last) == 1 &&
+                    access.extent(last) >= kTransposedRow && access.coefficient(outer - 1) != 1 &&
+                    access.coefficient(outer - 1) != 0;
+           });
+         });
+}
+
 void Tiler::choose_tile(std::int64_t tile) {
   std::int64_t longest = 0;
   for (const Stage& stage : program_.stages) {
@@ -130,6 +149,10 @@ void Tiler::choose_tile(std::int64_t tile) {
   }
   if (longest == 0 || plan_->columns) {
     plan_->block = std::min(tile, plan_->points);
+    if (longest <= kShortRow && transposes_rows()) {
+      plan_->block = std::min(kTransposedBlock, plan_->block);
+      tile = std::max(tile, plan_->block * longest);
+    }
   } else {
     plan_->block = std::min(std::max<std::int64_t>(1, tile / longest), plan_->points);
   }

@@ -30,6 +30,7 @@ class Tiler {
   void choose_tile(std::int64_t tile);
   bool reads_alone() const;
   bool reads_matrices() const;
+  bool transposes_rows() const;
   void choose_grid();
   void widen_columns();
   void choose_rows();

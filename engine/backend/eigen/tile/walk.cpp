@@ -81,6 +81,12 @@ AccessWalker::AccessWalker(const codegen::Access& access, std::size_t outer, boo
   }
   matrix_ = below_.empty() && !masked_ && slow_.size() == 1 && fast_.size() == 1 && fast_[0].coefficient == 1;
   digits_ = Digits::make(access, outer, columns);
+  std::vector<std::size_t> slow;
+  std::vector<std::size_t> fast;
+  for (std::size_t d = 0; d < access.loops(); ++d) ((d < outer) == columns ? fast : slow).push_back(d);
+  pattern_ = Pattern::make(access, slow, fast);
+  slow.insert(slow.end(), fast.begin(), fast.end());
+  flat_pattern_ = Pattern::make(access, {}, slow);
 }
 
 std::int64_t AccessWalker::find_in_place(const Tile& tile) const noexcept {

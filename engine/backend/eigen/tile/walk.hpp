@@ -8,6 +8,7 @@
 
 #include "backend/eigen/tile/box.hpp"
 #include "backend/eigen/tile/digits.hpp"
+#include "backend/eigen/tile/pattern.hpp"
 #include "codegen/loop_program.hpp"
 
 namespace oriel::backend::eigen {
@@ -51,6 +52,17 @@ class AccessWalker {
   /// Calls emit(box) for each valid box.
   template <class Emit>
   void boxes(const Tile& tile, Emit&& emit) const;
+
+  /// Calls pattern.runs(tile) with `emit(pattern, at, position, run, n)`. False if boxes serve the tile better.
+  template <class Emit>
+  bool runs(const Tile& tile, Emit&& emit) const {
+    const bool flat = tile.cols == fast_points_;
+    const std::optional<Pattern>& pattern = flat ? flat_pattern_ : pattern_;
+    if (!pattern || (!flat && tile.cols < kShortestRun)) return false;
+    const Tile one{0, 1, tile.slow * fast_points_ + tile.fast, tile.size()};
+    pattern->runs(flat ? one : tile, [&](auto... run) { emit(*pattern, run...); });
+    return true;
+  }
 
  private:
   /// A further map, reached by a flat position.
@@ -149,6 +161,10 @@ class AccessWalker {
   bool matrix_ = false;
   std::vector<Below> below_;  // nearest the top first
   std::optional<Digits> digits_;
+  static constexpr std::int64_t kShortestRun = 32;
+
+  std::optional<Pattern> pattern_;       // of the fast loops
+  std::optional<Pattern> flat_pattern_;  // of all loops
 };
 
 template <class Emit>

@@ -382,6 +382,13 @@ void Worker::load(const TileStep& step, const Tile& tile) {
 void Worker::gather(const TileStep& step, const Tile& tile, void* memory) const {
   const MemoryAccess& r = reach(step);
   char* dst = static_cast<char*>(memory);
+  if (r.same && r.walk.runs(tile, [&](const Pattern& pattern, std::int64_t at, std::int64_t position, Pattern::Run run,
+                                      std::int64_t n) {
+        const isa::PickFn* const pick = table_.pick[step.log_bytes];
+        pick[pattern.holes() ? 1 : 0](dst + (at << step.log_bytes), address(launch_, r, position), run.distances,
+                                      run.least, n, r.elements - position);
+      }))
+    return;
   const auto copy = [&](const Box& box) {
     r.copy(dst + (box.at << step.log_bytes), box.pitch, 1, address(launch_, r, box.position), box.row, box.col,
            box.rows, box.cols);
@@ -437,6 +444,11 @@ void Worker::store(const TileStep& step, const Tile& tile) {
     return;
   }
   const int log_bytes = r.same ? std::countr_zero(static_cast<unsigned>(r.bytes)) : 2;
+  if (r.same &&
+      r.walk.runs(tile, [&](const Pattern&, std::int64_t at, std::int64_t position, Pattern::Run run, std::int64_t n) {
+        table_.put[log_bytes](address(launch_, r, position), src + (at << log_bytes), run.distances, n);
+      }))
+    return;
   r.walk.boxes(tile, [&](const Box& box) {
     if (r.stream && stream_box(launch_, r, box, src)) return;
     r.copy(address(launch_, r, box.position), box.row, box.col, src + (box.at << log_bytes), box.pitch, 1, box.rows,

@@ -6,9 +6,11 @@
 #include <cstdint>
 #include <cstdlib>
 #include <map>
+#include <numeric>
 #include <set>
 #include <utility>
 
+#include "backend/eigen/tile/pattern.hpp"
 #include "backend/eigen/tile/row_gathers.hpp"
 #include "backend/path.hpp"
 #include "backend/tile_cost.hpp"
@@ -138,7 +140,10 @@ class Notes {
     const bool broken = std::any_of(program_.accesses.begin(), program_.accesses.end(), [&](const Access& access) {
       if (access.buffer < 0 || !access.affine() || access.loops() != rank) return false;
       const std::int64_t last = access.coefficient(rank - 1), before = access.coefficient(rank - 2);
-      return access.extent(rank - 2) > 1 && before != last * line;
+      if (access.extent(rank - 2) <= 1 || before == last * line) return false;
+      std::vector<std::size_t> loops(rank);
+      std::iota(loops.begin(), loops.end(), std::size_t{0});
+      return !Pattern::make(access, {}, loops);
     });
     if (broken) tell(fmt::format("the innermost loop has {} points: a vector spans several lines", line));
   }

@@ -5,7 +5,11 @@
 #include <algorithm>
 #include <cmath>
 #include <cstdint>
+#include <cstring>
+#include <limits>
 #include <random>
+#include <string>
+#include <type_traits>
 #include <vector>
 
 #include "backend/eigen/isa/table.hpp"
@@ -122,6 +126,35 @@ void check_dots(const isa::Table& table, DType dtype, std::mt19937& random) {
   }
 }
 
+/// Rows reduced as rows, and each by its lanes.
+template <class T>
+void check_rows(const isa::Table& table, DType dtype, std::mt19937& random) {
+  for (int op = 0; op < isa::kReduceCount; ++op) {
+    const isa::ReduceFns& fns = table.reduce[op][static_cast<int>(dtype)];
+    if (fns.rows == nullptr) continue;
+    for (std::int64_t cols = 1; cols <= 9; ++cols) {
+      for (const std::int64_t rows : {0, 1, 63, 64, 65, 150}) {
+        std::vector<T> x = numbers<T>(rows * cols, random), out(static_cast<std::size_t>(rows) + 1, T(5));
+        if constexpr (std::is_floating_point_v<T>)
+          for (T& v : x)
+            v = random() % 9 == 0 ? T(-0.0) : random() % 30 == 0 ? std::numeric_limits<T>::quiet_NaN() : v / T(77) - 1;
+        fns.rows(x.data(), cols, rows, cols, out.data());
+        REQUIRE(out.back() == T(5));
+        for (std::int64_t i = 0; i < rows; ++i) {
+          T lanes[isa::kLanes];
+          for (T& l : lanes) std::memcpy(&l, &fns.identity, sizeof l);
+          fns.accumulate(lanes, isa::kLanes, 0, x.data() + i * cols, cols);
+          fns.combine(lanes, 1, isa::kLanes);
+          const T got = out[static_cast<std::size_t>(i)];
+          CAPTURE(op);
+          CAPTURE(cols);
+          REQUIRE(((got != got && lanes[0] != lanes[0]) || std::memcmp(&got, lanes, sizeof got) == 0));
+        }
+      }
+    }
+  }
+}
+
 }  // namespace
 
 TEST_CASE("elements by distances, of every size") {
@@ -155,6 +188,19 @@ TEST_CASE("dot products of short rows have the order of reductions") {
     const isa::Table& table = isa::table(level.c_str());
     check_dots<float>(table, DType::float32, random);
     check_dots<double>(table, DType::float64, random);
+  }
+}
+
+TEST_CASE("short rows without gaps are reduced in the order of their lanes") {
+  for (const std::string& level : isa_levels()) {
+    CAPTURE(level);
+    std::mt19937 random(10);
+    const isa::Table& table = isa::table(level.c_str());
+    check_rows<float>(table, DType::float32, random);
+    check_rows<double>(table, DType::float64, random);
+    check_rows<std::int32_t>(table, DType::int32, random);
+    check_rows<std::int64_t>(table, DType::int64, random);
+    check_rows<std::uint8_t>(table, DType::uint8, random);
   }
 }
 

@@ -243,6 +243,37 @@ void reduce_short_rows(const T* x, std::int64_t pitch, std::int64_t rows, std::i
   }
 }
 
+/// Rows of kCols elements without gaps, several rows in a vector.
+template <class T, class F, int kCols>
+void reduce_tiny_rows(const T* x, std::int64_t rows, T* out) {
+  constexpr int group = 64;  // not 16: g++ 12 would unroll loops of so few rows and make no vectors
+  const T identity = F::template identity<T>();
+  alignas(64) T lane[kCols][group];
+  const auto reduce = [&](std::int64_t i, auto some) {
+    const int count = some;
+    ORIEL_VECTOR_LOOP
+    for (int r = 0; r < count; ++r) {
+      ORIEL_UNROLL
+      for (int l = 0; l < kCols; ++l) lane[l][r] = x[(i + r) * kCols + l];
+    }
+    for (int l = 0; l < kCols; ++l) {
+      ORIEL_VECTOR_LOOP
+      for (int r = 0; r < count; ++r) lane[l][r] = F::of(identity, lane[l][r]);
+    }
+    // Lanes behind a row hold the identity, which changes none that began with it.
+    for (int half = 4; half >= 1; half /= 2) {
+      for (int l = 0; l < half && l + half < kCols; ++l) {
+        ORIEL_VECTOR_LOOP
+        for (int r = 0; r < count; ++r) lane[l][r] = F::of(lane[l][r], lane[l + half][r]);
+      }
+    }
+    for (int r = 0; r < count; ++r) out[i + r] = lane[0][r];
+  };
+  std::int64_t i = 0;
+  for (; i + group <= rows; i += group) reduce(i, std::integral_constant<int, group>());
+  if (i < rows) reduce(i, static_cast<int>(rows - i));
+}
+
 /// Rows nearer than this many bytes are one stream.
 constexpr std::int64_t kNear = 4096;
 
@@ -361,6 +392,13 @@ void reduce_rows(const void* values, std::int64_t pitch, std::int64_t rows, std:
   if constexpr (std::is_floating_point_v<T> && !kFew) {
     if (cols > 8 && cols <= 16) return reduce_short_rows<T, F, 16>(x, pitch, rows, cols, out);
     if (cols > 16 && cols <= 32) return reduce_short_rows<T, F, 32>(x, pitch, rows, cols, out);
+  }
+  if constexpr (sizeof(T) >= 4 && !kFew) {
+    if (pitch == cols && cols == 2) return reduce_tiny_rows<T, F, 2>(x, rows, out);
+    if (pitch == cols && cols == 3) return reduce_tiny_rows<T, F, 3>(x, rows, out);
+    if (pitch == cols && cols == 4) return reduce_tiny_rows<T, F, 4>(x, rows, out);
+    if constexpr (has_tiny_rows(8, sizeof(T)))
+      if (pitch == cols && cols == 8) return reduce_tiny_rows<T, F, 8>(x, rows, out);
   }
   constexpr int S = streams<T, F>();
   if constexpr (S > 1) {

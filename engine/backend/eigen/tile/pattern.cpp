@@ -17,6 +17,8 @@ constexpr std::int64_t kMostPoints = 64;
 // From this many points on, a box, or a run of one, is copied as fast.
 constexpr std::int64_t kLargeBox = 64;
 constexpr std::int64_t kLongRun = 16;
+// Rows of a box of two axes that are copied one by one; longer ones are copied as fast as they are looked up.
+constexpr std::int64_t kTinyRow = 4;
 // The points of the list, about a tile.
 constexpr std::int64_t kTabulated = 1024;
 constexpr std::int64_t kNowhere = -1;
@@ -41,7 +43,8 @@ bool large_boxes(const AffineMap& map, const std::vector<std::size_t>& slow, con
   const std::vector<AccessAxis> axes = joined_axes(map, fast);
   const std::size_t n = axes.size();
   if (!joined_axes(map, slow).empty()) return n < 2 || axes[n - 1].extent >= kLongRun;
-  return n < 3 || axes[n - 1].extent * axes[n - 2].extent >= kLargeBox;
+  if (n == 2) return axes[1].extent > kTinyRow;
+  return n < 2 || axes[n - 1].extent * axes[n - 2].extent >= kLargeBox;
 }
 
 /// How loops move through the last map of an access of one map or two.

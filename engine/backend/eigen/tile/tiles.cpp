@@ -5,6 +5,7 @@
 #include <numeric>
 
 #include "backend/eigen/processor.hpp"
+#include "codegen/makers.hpp"
 
 namespace oriel::backend::eigen {
 
@@ -105,6 +106,31 @@ bool Tiler::reads_matrices() const {
   });
 }
 
+// Are all loops rows of a few elements without gaps, for which every reduction has loops of its own? Then tiles hold
+// whole rows, as they lie.
+bool Tiler::keeps_tiny_rows(std::int64_t points) const {
+  const std::size_t outer = program_.outer.size();
+  bool in_place = false;
+  for (const Stage& stage : program_.stages) {
+    if (stage.body.empty() && stage.reductions.empty()) continue;
+    if (product(stage.inner) != points || stage.inner.back() != points) return false;
+    for (const codegen::Reduction& r : stage.reductions)
+      if (!isa::has_tiny_rows(points, std::int64_t{1} << log_bytes_of(r.dtype)) ||
+          plan_->table->accumulate_rows[isa::reduce_index(r.op)][index(r.dtype)] == nullptr)
+        return false;
+    for (const Instr& in : stage.body) {
+      if (!codegen::reads(in) || in.code == codegen::Code::Index) continue;
+      const Access& access = program_.accesses[static_cast<std::size_t>(in.aux)];
+      if (in.code != codegen::Code::Load || !access.affine() || access.boxed()) return false;
+      if (access.loops() == outer || access.coefficient(access.loops() - 1) == 0) continue;
+      const AccessWalker walk(access, outer, false);
+      if (!walk.matrix() || walk.pitch() != points) return false;
+      in_place = true;
+    }
+  }
+  return in_place;
+}
+
 // Does memory run along short rows that are processed side by side? Then blocks hold whole rows.
 bool Tiler::transposes_rows() const {
   const std::size_t outer = program_.outer.size();
@@ -130,7 +156,7 @@ void Tiler::choose_tile(std::int64_t tile) {
     if (s.loops) longest = std::max(longest, s.points);
     plan_->stages.push_back(std::move(s));
   }
-  if (longest <= kShortRow) plan_->columns = true;
+  if (longest <= kShortRow) plan_->columns = !keeps_tiny_rows(longest);
   bool matrices = false;
   if (tile <= 0) {
     // Live registers are at most what the widest point of a straight-line body needs; the count is taken cheaply.

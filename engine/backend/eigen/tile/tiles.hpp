@@ -31,6 +31,7 @@ class Tiler {
   bool reads_alone() const;
   bool reads_matrices() const;
   bool transposes_rows() const;
+  bool keeps_tiny_rows(std::int64_t points) const;
   void choose_grid();
   void widen_columns();
   void choose_rows();

@@ -80,7 +80,7 @@ Tensor over_axes(const Factors& f, const Ints& axes_a, const Ints& axes_b) {
 }
 
 /// The tensor with the axis moved on by `steps` of 3, as a view of two copies.
-Value turned(const Value& v, std::size_t axis, std::int64_t steps) {
+Value rolled(const Value& v, std::size_t axis, std::int64_t steps) {
   const Tensor moved = roll(Operand(v.tensor()), -steps, static_cast<std::int64_t>(axis));
   return {v.call(), Access::node(moved)};
 }
@@ -156,7 +156,7 @@ Tensor cross(const Operand& a, const Operand& b, std::int64_t axis) {
   if (x.dtype() == DType::bool_) throw DTypeError("cross", "takes integers and floats, not bool; cast first");
   const DType dtype = x.dtype(), in = api::sums_of(dtype);
   const Value u = x.to(in), v = y.to(in);
-  return (turned(u, d, 1) * turned(v, d, 2) - turned(u, d, 2) * turned(v, d, 1)).to(dtype).tensor();
+  return (rolled(u, d, 1) * rolled(v, d, 2) - rolled(u, d, 2) * rolled(v, d, 1)).to(dtype).tensor();
 }
 
 Tensor addmm(const Operand& c, const Operand& a, const Operand& b, double beta, double alpha) {

@@ -94,8 +94,8 @@ Tensor found_there(const Call& call, const Tensor& mask) {
 
 /// The row-major positions where a bool tensor is true, as int64 (count). In a trace they are found at each call.
 Tensor positions_of(const Call& call, const Tensor& mask) {
-  if (runtime::LateValues* late = runtime::Trace::late())
-    return Access::tensor(late->positions(Access::node(mask), call.origin().site));
+  if (runtime::UnbackedValues* unbacked = runtime::Trace::unbacked())
+    return Access::tensor(unbacked->positions(Access::node(mask), call.origin().site));
   if (!backend::backend_for(mask.device()).allocator()->on_host() && !is_empty(mask))
     return found_there(call, flat(mask));
   return Access::tensor(api::true_positions(Access::node(mask), call.origin().site));
@@ -263,8 +263,8 @@ SymInt item(const Operand& x) {
     throw ShapeError("item", fmt::format("shape {} has {} elements; give exactly one", to_string(tensor.shape()),
                                          to_string(tensor.numel())));
   const NodePtr value = Access::node(tensor.to(DType::int64).reshape(Shape{}));
-  if (runtime::LateValues* late = runtime::Trace::late())
-    return late->element(Access::node(tensor), value, call.origin().site);
+  if (runtime::UnbackedValues* unbacked = runtime::Trace::unbacked())
+    return unbacked->element(Access::node(tensor), value, call.origin().site);
   return api::only_element(value);
 }
 

@@ -96,15 +96,15 @@ std::vector<Tensor> associative_scan(const Combination& combine, const std::vect
           kName, fmt::format("{} and {} differ along axis {}", to_string(x[0].shape()), to_string(t.shape()), at));
     }
   }
-  const auto turned = [&](Tensors tensors) {
+  const auto flipped = [&](Tensors tensors) {
     for (Tensor& t : tensors) t = flip(t, {static_cast<std::int64_t>(at)});
     return tensors;
   };
   if (!reverse) return OddEven{combine, at, kName}.run(x);
   // From the end, what comes after an element in memory comes before it in the scan.
   const Combination backwards = [&](std::span<const Tensor> a, std::span<const Tensor> b) { return combine(b, a); };
-  const Tensors out = OddEven{backwards, at, kName}.run(turned(x));
-  return turned(out);
+  const Tensors out = OddEven{backwards, at, kName}.run(flipped(x));
+  return flipped(out);
 }
 
 Tensor associative_scan(const Callback<Tensor(const Tensor&, const Tensor&)>& combine, const Operand& x,
@@ -142,12 +142,12 @@ Tensor linear_recurrence(const Operand& a, const Operand& b, std::int64_t axis, 
   const std::size_t at = call.axis(axis, shape.size());
   const bool number = factor.shape().empty();
   const Ints axes{static_cast<std::int64_t>(at)};
-  const auto turned = [&](const Value& v) { return Value(call, graph::flip(v.node(), axes, call.origin())); };
+  const auto flipped = [&](const Value& v) { return Value(call, graph::flip(v.node(), axes, call.origin())); };
   added = added.broadcast(shape);
-  if (reverse) added = turned(added);
-  if (!number) factor = reverse ? turned(factor.broadcast(shape)) : factor.broadcast(shape);
+  if (reverse) added = flipped(added);
+  if (!number) factor = reverse ? flipped(factor.broadcast(shape)) : factor.broadcast(shape);
   Value y(call, graph::recurrence(factor.node(), added.node(), at, call.origin()));
-  if (reverse) y = turned(y);
+  if (reverse) y = flipped(y);
   return Access::tensor(
       graph::format(y.to(is_floating(own) ? own : dtype).node(), MemoryFormat::contiguous, call.origin()));
 }

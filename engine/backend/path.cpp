@@ -24,10 +24,10 @@ std::string text(KernelPath path) {
       return "small products side by side";
     case KernelPath::Rows:
       return "parts that share rows";
-    case KernelPath::Running:
-      return "running softmax";
+    case KernelPath::Online:
+      return "online softmax";
     case KernelPath::Squares:
-      return "turned squares";
+      return "transposed squares";
     case KernelPath::Sort:
       return "sort";
     case KernelPath::Scan:

@@ -17,7 +17,7 @@ enum class KernelPath : std::uint8_t {
   Streamed,       // few rows: the right factor is read once, as it lies
   Blocked,        // a product in blocks of packed panels
   Rows,           // several parts, a block of rows through all of them
-  Running,        // softmax between two products with a running maximum and sum
+  Online,         // softmax between two products with a running maximum and sum
   Squares,        // OpenCL: copies that turn squares in registers
   Sort,           // a sort: networks of rows side by side, or digit by digit
   Scan,           // sums or products of the elements up to each one, run by run

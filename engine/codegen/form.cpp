@@ -8,7 +8,7 @@
 #include "codegen/contraction.hpp"
 #include "codegen/join.hpp"
 #include "codegen/makers.hpp"
-#include "codegen/running.hpp"
+#include "codegen/online_softmax.hpp"
 #include "codegen/stencil.hpp"
 #include "codegen/windows.hpp"
 
@@ -71,7 +71,7 @@ struct FormRefiner {
     return Rows{static_cast<std::size_t>(std::count_if(program.stages.begin(), program.stages.end(), has_loops))};
   }
   Form operator()(const Parts&) const {
-    return Parts{shared_rows(program), program.running ? find_running_softmax(program) : std::nullopt};
+    return Parts{shared_rows(program), program.online ? find_online_softmax(program) : std::nullopt};
   }
   Form operator()(const Sort&) const { return Sort{}; }
   Form operator()(const Scan&) const { return Scan{}; }
@@ -92,7 +92,7 @@ struct FormWriter {
   std::string operator()(const Contraction& c) const { return "contraction: " + to_string(c); }
   std::string operator()(const Windows& w) const { return "windows: " + to_string(w); }
   std::string operator()(const Parts& p) const {
-    return fmt::format("{} parts{}", parts_of(program), p.running ? " with a running softmax" : "");
+    return fmt::format("{} parts{}", parts_of(program), p.online ? " with an online softmax" : "");
   }
   std::string operator()(const Sort&) const { return "sort"; }
   std::string operator()(const Scan&) const { return "scan"; }
@@ -114,9 +114,9 @@ const SharedRows* shared_rows_in(const Form& form) noexcept {
   return parts != nullptr && parts->rows ? &*parts->rows : nullptr;
 }
 
-const RunningSoftmax* running_softmax_in(const Form& form) noexcept {
+const OnlineSoftmax* online_softmax_in(const Form& form) noexcept {
   const Parts* parts = std::get_if<Parts>(&form);
-  return parts != nullptr && parts->running ? &*parts->running : nullptr;
+  return parts != nullptr && parts->online ? &*parts->online : nullptr;
 }
 
 bool reduces(const Form& form) noexcept {

@@ -122,8 +122,8 @@ struct SharedRows {
 ///
 /// exp(y - most) of one block of columns can be summed, and multiplied, before the maximum over all of them is known:
 /// where a later block has a larger one, all sums so far are multiplied by exp(old - new). The division by the sum
-/// comes after the product. So rows are needed block by block, never as a whole (running.hpp).
-struct RunningSoftmax {
+/// comes after the product. So rows are needed block by block, never as a whole (online_softmax.hpp).
+struct OnlineSoftmax {
   DType dtype = DType::float32;  // of exp(y - most)
   std::int64_t columns = 1;      // of the scores
   std::size_t max_stage = 0;     // of the middle part as a program by itself (join.hpp)
@@ -132,13 +132,13 @@ struct RunningSoftmax {
   std::size_t weights_argument = 0;
   ValueId shifted = kNoValue;  // y, in sum_stage
   ValueId power = kNoValue;    // exp(y - most), there
-  friend bool operator==(const RunningSoftmax&, const RunningSoftmax&) = default;
+  friend bool operator==(const OnlineSoftmax&, const OnlineSoftmax&) = default;
 };
 
 /// Several parts (join.hpp).
 struct Parts {
-  std::optional<SharedRows> rows;         // nothing where they share none
-  std::optional<RunningSoftmax> running;  // where the schedule lets the middle part run so (LoopProgram::running)
+  std::optional<SharedRows> rows;       // nothing where they share none
+  std::optional<OnlineSoftmax> online;  // where the schedule lets the middle part run so (LoopProgram::online)
   friend bool operator==(const Parts&, const Parts&) = default;
 };
 
@@ -171,7 +171,7 @@ using Form =
 const Contraction* contraction_in(const Form& form) noexcept;
 const Windows* windows_in(const Form& form) noexcept;
 const SharedRows* shared_rows_in(const Form& form) noexcept;
-const RunningSoftmax* running_softmax_in(const Form& form) noexcept;
+const OnlineSoftmax* online_softmax_in(const Form& form) noexcept;
 /// @}
 /// Does a program of this form reduce?
 bool reduces(const Form& form) noexcept;

@@ -26,8 +26,8 @@ void for_instructions(Program& program, F&& f) {
 
 class Joiner {
  public:
-  Joiner(std::span<const LoweredKernel* const> kernels, const schedule::JoinedKernels& joined)
-      : kernels_(kernels), joined_(joined) {}
+  Joiner(std::span<const LoweredKernel* const> kernels, const schedule::FusedKernels& fused)
+      : kernels_(kernels), fused_(fused) {}
 
   LoweredKernel run() {
     for (std::size_t p = 0; p < kernels_.size(); ++p) add(p);
@@ -39,7 +39,7 @@ class Joiner {
   std::int32_t argument_of(const LoweredKernel& kernel, std::size_t a) {
     const Binding& binding = kernel.bindings[a];
     const Argument& argument = kernel.program.arguments[a];
-    const std::vector<schedule::EntryId>& between = joined_.between;
+    const std::vector<schedule::EntryId>& between = fused_.between;
     const bool local = !binding.leaf && std::find(between.begin(), between.end(), binding.entry) != between.end();
     for (std::size_t k = 0; k < out_.bindings.size(); ++k) {
       const Argument& known = out_.program.arguments[k];
@@ -63,20 +63,20 @@ class Joiner {
   void add(std::size_t p) {
     const LoweredKernel& kernel = *kernels_[p];
     const LoopProgram& from = kernel.program;
-    const Ints& units = joined_.loops.units_of[p];
+    const Ints& units = fused_.loops.units_of[p];
     if (units.size() != from.outer.size())
       throw InternalError("join", "kernel " + from.name + " has other loops than the schedule knows");
     LoopProgram& to = out_.program;
     const auto values = static_cast<ValueId>(to.values.size());
     const auto accesses = static_cast<std::int32_t>(to.accesses.size());
     const auto constants = static_cast<std::int32_t>(to.constants.size());
-    to.outer = joined_.loops.extents;
+    to.outer = fused_.loops.extents;
     to.values.insert(to.values.end(), from.values.begin(), from.values.end());
     to.constants.insert(to.constants.end(), from.constants.begin(), from.constants.end());
     for (const Access& access : from.accesses) {
       Access here = access;
       if (here.buffer >= 0) here.buffer = argument_of(kernel, static_cast<std::size_t>(access.buffer));
-      here.remap(schedule::over_shared(joined_.loops, p, from.outer, stack_of(access)));
+      here.remap(schedule::over_shared(fused_.loops, p, from.outer, stack_of(access)));
       to.accesses.push_back(std::move(here));
     }
     Ints columns;
@@ -129,21 +129,21 @@ class Joiner {
     for (Access& access : program.accesses) {
       if (access.buffer >= 0) access.buffer = place[static_cast<std::size_t>(access.buffer)];
     }
-    program.running = joined_.running;
+    program.online = fused_.online;
     program.form = Parts{};
     finish(program);
     program.orientation = Orientation::Inner;
   }
 
   std::span<const LoweredKernel* const> kernels_;
-  const schedule::JoinedKernels& joined_;
+  const schedule::FusedKernels& fused_;
   LoweredKernel out_;
 };
 
 }  // namespace
 
-LoweredKernel join(std::span<const LoweredKernel* const> kernels, const schedule::JoinedKernels& joined) {
-  return Joiner(kernels, joined).run();
+LoweredKernel join(std::span<const LoweredKernel* const> kernels, const schedule::FusedKernels& fused) {
+  return Joiner(kernels, fused).run();
 }
 
 int parts_of(const LoopProgram& program) { return program.stages.empty() ? 1 : program.stages.back().part + 1; }

@@ -7,12 +7,12 @@
 
 namespace oriel::codegen {
 
-/// The lowered kernels of `joined` as one program. The values between them become rows that belong to one outer point
+/// The lowered kernels of `fused` as one program. The values between them become rows that belong to one outer point
 /// each: local arguments, with no memory but the rows at work. The program's outer loops are the shared ones; all other
 /// parallel loops of a kernel become the columns of its part. Values and results are the same, bit for bit.
-LoweredKernel join(std::span<const LoweredKernel* const> kernels, const schedule::JoinedKernels& joined);
+LoweredKernel join(std::span<const LoweredKernel* const> kernels, const schedule::FusedKernels& fused);
 
-/// How many parts; 1 for a program that was not joined.
+/// How many parts; 1 for a program that was not fused.
 int parts_of(const LoopProgram& program);
 
 /// One part as a program by itself: its columns are the last outer loops, its arguments, constants and values have the

@@ -85,7 +85,7 @@ class Writer {
     add("kernel {}\n", program_.name);
     add("  orientation {}, {} operations, {} bytes\n", program_.orientation == Orientation::Inner ? "inner" : "outer",
         program_.flops, program_.bytes);
-    if (program_.running) add("  with a running maximum and sum\n");
+    if (program_.online) add("  with a running maximum and sum\n");
     add("arguments\n");
     for (const Argument& a : program_.arguments) {
       add("  {}: {}[{}]{}", a.name, name(a.dtype), a.elements.value(),
@@ -196,7 +196,7 @@ class Writer {
 std::uint64_t hash_value(const LoopProgram& program) noexcept {
   std::size_t seed = program.stages.size();
   mix(seed, program.orientation);
-  mix(seed, program.running);
+  mix(seed, program.online);
   if (program.sorting) {
     mix(seed, program.sorting->rows);
     mix(seed, program.sorting->extent);
@@ -257,10 +257,10 @@ std::uint64_t hash_value(const LoopProgram& program) noexcept {
 }
 
 bool same_program(const LoopProgram& a, const LoopProgram& b) noexcept {
-  return a.orientation == b.orientation && a.running == b.running && a.sorting == b.sorting &&
-         a.scanning == b.scanning && a.scattering == b.scattering && a.hosting == b.hosting && same(a.outer, b.outer) &&
-         a.values == b.values && same(a.stages, b.stages) && same(a.accesses, b.accesses) &&
-         same(a.arguments, b.arguments) && same(a.constants, b.constants);
+  return a.orientation == b.orientation && a.online == b.online && a.sorting == b.sorting && a.scanning == b.scanning &&
+         a.scattering == b.scattering && a.hosting == b.hosting && same(a.outer, b.outer) && a.values == b.values &&
+         same(a.stages, b.stages) && same(a.accesses, b.accesses) && same(a.arguments, b.arguments) &&
+         same(a.constants, b.constants);
 }
 
 std::string to_string(const LoopProgram& program) { return Writer(program).run(); }

@@ -10,7 +10,7 @@
 // value: it is the same for all inner points. It may also read what the body of an earlier stage with the same inner
 // loops computed at the same point: that value is kept for the row (keep.hpp).
 //
-// Programs that kernels were joined to (join.hpp) have several parts. The stages of a part run for every point of its
+// Programs that kernels were fused to (join.hpp) have several parts. The stages of a part run for every point of its
 // own columns as well; what a part leaves for the next one at an outer point lies in a row: a local argument, which has
 // no memory but that row's.
 #pragma once
@@ -190,7 +190,7 @@ struct LoopProgram {
   std::vector<Constant> constants;
   std::vector<DType> values;  // dtype of each ValueId
   Orientation orientation = Orientation::Inner;
-  bool running = false;                  // its softmax may run with a running maximum and sum: then its form says how
+  bool online = false;                   // its softmax may run with a running maximum and sum: then its form says how
   std::optional<Sorting> sorting;        // then there are no stages and no constants; the outer loop is over rows
   std::optional<Scanning> scanning;      // the same
   std::optional<Scattering> scattering;  // the same

@@ -291,14 +291,14 @@ LoweredKernel lower_one(const schedule::Arena& arena, const schedule::KernelGrap
 
 KernelParts lower_parts(const schedule::Arena& arena, const schedule::KernelGraph& graph, schedule::KernelId kernel) {
   KernelParts out;
-  const schedule::JoinedKernels* joined = graph.joined_with(kernel);
-  if (joined == nullptr) {
+  const schedule::FusedKernels* fused = graph.fused_with(kernel);
+  if (fused == nullptr) {
     out.kernels.push_back(lower_one(arena, graph, kernel));
     return out;
   }
-  out.joined = *joined;
-  out.kernels.reserve(joined->kernels.size());
-  for (const schedule::KernelId k : joined->kernels) out.kernels.push_back(lower_one(arena, graph, k));
+  out.fused = *fused;
+  out.kernels.reserve(fused->kernels.size());
+  for (const schedule::KernelId k : fused->kernels) out.kernels.push_back(lower_one(arena, graph, k));
   return out;
 }
 
@@ -309,7 +309,7 @@ LoweredKernel complete(KernelParts parts, std::int64_t row_bytes) {
     list.push_back(&kernel);
   }
   if (list.size() == 1) return std::move(parts.kernels.front());
-  return join(list, parts.joined);
+  return join(list, parts.fused);
 }
 
 LoweredKernel lower(const schedule::Arena& arena, const schedule::KernelGraph& graph, schedule::KernelId kernel,

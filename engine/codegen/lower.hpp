@@ -33,11 +33,11 @@ struct LoweredKernel {
   schedule::DomainChange change;
 };
 
-/// What a step of a schedule runs, before anything is looked at as numbers: a kernel, or several that are joined. Sizes
+/// What a step of a schedule runs, before anything is looked at as numbers: a kernel, or several that are fused. Sizes
 /// may be symbols (sizes.hpp).
 struct KernelParts {
   std::vector<LoweredKernel> kernels;
-  schedule::JoinedKernels joined;  // of several kernels
+  schedule::FusedKernels fused;  // of several kernels
 };
 
 /// Precondition: the kernel's root has elements.
@@ -46,7 +46,7 @@ KernelParts lower_parts(const schedule::Arena& arena, const schedule::KernelGrap
 /// `row_bytes` from stage to stage.
 LoweredKernel complete(KernelParts parts, std::int64_t row_bytes);
 
-/// Both, of sizes that are numbers. A kernel that is joined with others gives the program of them all.
+/// Both, of sizes that are numbers. A kernel that is fused with others gives the program of them all.
 LoweredKernel lower(const schedule::Arena& arena, const schedule::KernelGraph& graph, schedule::KernelId kernel,
                     std::int64_t row_bytes);
 

@@ -39,7 +39,7 @@ bool choose_path(ProductForm& form) {
   if (memory && memory->step == 1 && memory->row != 1 && c.rows == 1 && floats) {
     form.path = ProductPath::Dots;
   } else if ((memory && memory->row == 1 && c.rows <= kStreamedRows && floats) ||
-             (c.rows == 1 && floats && c.columns >= order::kGatheredColumns && !form.right.turned)) {
+             (c.rows == 1 && floats && c.columns >= order::kGatheredColumns && !form.right.transposed)) {
     form.path = ProductPath::Streamed;
   } else {
     return c.rows > 1;
@@ -86,7 +86,7 @@ FactorForm factor_form(const LoopProgram& program, const Contraction& c, bool le
   const std::size_t inner = program.stages[c.stage].inner.size();
   FactorForm out;
   out.points = left ? c.rows : c.columns;
-  for (const Access& access : factor.accesses) out.turned = out.turned || runs_along_depth(access, inner);
+  for (const Access& access : factor.accesses) out.transposed = out.transposed || runs_along_depth(access, inner);
   const std::vector<Instr>& list = factor.stages[0].outer;
   if (list.size() != 1 || list[0].code != Code::Load) return out;
   const Access& access = factor.accesses[0];

@@ -52,7 +52,7 @@ inline constexpr std::int64_t kStreamedRows = 4;
 struct FactorForm {
   std::optional<Matrices> memory;  // where it lies in memory as the kernel reads it: row (or column) by depth
   std::int64_t points = 1;         // rows (or columns)
-  bool turned = false;             // memory runs along the depth
+  bool transposed = false;         // memory runs along the depth
 };
 
 /// The left factor of a contraction (or the right one).

@@ -92,16 +92,16 @@ struct Factor {
   }
   return true;
 }
-/// Rows, columns and depth of the product, and its factors, whose loads may be several (`turned`).
+/// Rows, columns and depth of the product, and its factors, whose loads may be several (`transposed`).
 [[maybe_unused]] inline ProductOrder product_order(Int batches, Int rows, Int columns, Int depth, Factor left,
-                                                   Factor right, bool left_turned, bool right_turned, bool windows,
-                                                   Int bytes) {
+                                                   Factor right, bool left_transposed, bool right_transposed,
+                                                   bool windows, Int bytes) {
   if (!windows && exchanges_sides(rows, columns, bytes)) {
     const Int points = rows;
     rows = columns;
     columns = points;
     right = left;
-    right_turned = left_turned;
+    right_transposed = left_transposed;
   }
   if (!is_product(rows, columns, depth)) return {0, depth};
   if (!windows && rows == 1) {
@@ -112,7 +112,7 @@ struct Factor {
     for (int d = 0; d < right.all; ++d)
       memory = memory && right.loops[d].lo <= 0 && right.loops[d].hi >= right.loops[d].extent;
     if (memory && step == 1 && row != 1) return {0, depth};
-    if (!(memory && row == 1) && (columns < kGatheredColumns || right_turned)) return {0, depth};
+    if (!(memory && row == 1) && (columns < kGatheredColumns || right_transposed)) return {0, depth};
   }
   const Int block = depth_block(depth);
   const Int least = windows ? depth : least_segment(batches, rows, columns, depth);

@@ -24,9 +24,9 @@ void add_sizes(const LoopProgram& program, Sizes& sizes) {
 
 void add_sizes(const KernelParts& parts, Sizes& sizes) {
   for (const LoweredKernel& kernel : parts.kernels) add_sizes(kernel.program, sizes);
-  sizes.add(parts.joined.loops.extents);
-  sizes.add(parts.joined.loops.units);
-  for (const Ints& units : parts.joined.loops.units_of) sizes.add(units);
+  sizes.add(parts.fused.loops.extents);
+  sizes.add(parts.fused.loops.units);
+  for (const Ints& units : parts.fused.loops.units_of) sizes.add(units);
 }
 
 LoopProgram at(const LoopProgram& program, const Sizes::At& sizes) {
@@ -63,11 +63,11 @@ KernelParts at(const KernelParts& parts, const Sizes::At& sizes) {
     sized.program = at(kernel.program, sizes);
     sized.bindings = kernel.bindings;
   }
-  out.joined.between = parts.joined.between;
-  out.joined.running = parts.joined.running;
-  out.joined.loops.extents = sizes(parts.joined.loops.extents);
-  out.joined.loops.units = sizes(parts.joined.loops.units);
-  for (const Ints& units : parts.joined.loops.units_of) out.joined.loops.units_of.push_back(sizes(units));
+  out.fused.between = parts.fused.between;
+  out.fused.online = parts.fused.online;
+  out.fused.loops.extents = sizes(parts.fused.loops.extents);
+  out.fused.loops.units = sizes(parts.fused.loops.units);
+  for (const Ints& units : parts.fused.loops.units_of) out.fused.loops.units_of.push_back(sizes(units));
   return out;
 }
 
@@ -85,8 +85,8 @@ std::vector<Binding> number_values(KernelParts& parts) {
     kernel.notes.clear();
     kernel.domain_before.clear();
   }
-  parts.joined.kernels.clear();
-  for (schedule::EntryId& value : parts.joined.between) value = number_of(value, false);
+  parts.fused.kernels.clear();
+  for (schedule::EntryId& value : parts.fused.between) value = number_of(value, false);
   return values;
 }
 
@@ -105,9 +105,9 @@ bool same_parts(const KernelParts& a, const KernelParts& b) noexcept {
     return std::equal(x.bindings.begin(), x.bindings.end(), y.bindings.begin(), y.bindings.end(), same_value) &&
            same_program(x.program, y.program);
   };
-  const schedule::SharedLoops& ours = a.joined.loops;
-  const schedule::SharedLoops& theirs = b.joined.loops;
-  return a.joined.running == b.joined.running && a.joined.between == b.joined.between &&
+  const schedule::SharedLoops& ours = a.fused.loops;
+  const schedule::SharedLoops& theirs = b.fused.loops;
+  return a.fused.online == b.fused.online && a.fused.between == b.fused.between &&
          same_ints(ours.extents, theirs.extents) && same_ints(ours.units, theirs.units) &&
          std::equal(ours.units_of.begin(), ours.units_of.end(), theirs.units_of.begin(), theirs.units_of.end(),
                     same_ints) &&

@@ -200,7 +200,7 @@ bool unrolled_for_compilers(const LoopProgram& program) {
 std::optional<LoopProgram> unrolled(const LoopProgram& program) {
   const auto* reduction = std::get_if<PlainReduction>(&program.form);
   if (reduction == nullptr && !std::holds_alternative<Rows>(program.form)) return std::nullopt;
-  if (parts_of(program) > 1 || program.running) return std::nullopt;
+  if (parts_of(program) > 1 || program.online) return std::nullopt;
   std::size_t instructions = 0;
   for (const Stage& stage : program.stages) {
     if (!stage.columns.empty()) return std::nullopt;

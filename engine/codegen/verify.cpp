@@ -413,7 +413,7 @@ void verify(const LoopProgram& program) {
   Verifier(program).run();
   if (form_of(program) != program.form)
     throw InternalError("verify", "kernel " + program.name + ": the form is not what the loops and accesses say");
-  if (program.running != (running_softmax_in(program.form) != nullptr))
+  if (program.online != (online_softmax_in(program.form) != nullptr))
     throw InternalError("verify", "kernel " + program.name + ": no softmax runs with a running maximum and sum there");
 }
 

@@ -9,14 +9,6 @@
 
 namespace oriel::codegen {
 
-namespace {
-
-// As kMostDistinctRead, for a step above 1: gathering strided lanes once pays off even if each element is read only
-// once.
-constexpr double kMostApart = 1;
-
-}  // namespace
-
 std::int64_t WindowFinder::extent(std::size_t d) const {
   return (d < outer_ ? program_.outer[d] : stage_.inner[d - outer_]).value();
 }
@@ -59,7 +51,6 @@ const Makers& WindowFinder::makers() const {
 
 bool WindowFinder::pays(const WindowLayout& l, bool rows) const {
   const std::size_t x = outer_ - 1;
-  if (l.steps[x] > schedule::kMostWindowStep) return false;
   const std::int64_t x_points = extent(x), y_points = rows ? extent(x - 1) : 1;
   std::int64_t planes = 1, column_span = -l.x_first, row_span = -l.y_first;
   int across = 0;  // inner loops that move through the source
@@ -75,9 +66,7 @@ bool WindowFinder::pays(const WindowLayout& l, bool rows) const {
   const double computed = static_cast<double>(planes) * static_cast<double>(height) * static_cast<double>(columns);
   const double read = static_cast<double>(numel(stage_.inner, "windows").value()) * static_cast<double>(y_points) *
                       static_cast<double>(x_points);
-  // Windows along one axis that do not overlap are short rows, which plain loops read as fast.
-  const bool apart = l.steps[x] > 1 && (across > 1 || l.steps[x] <= column_span);
-  return computed <= (apart ? kMostApart : schedule::kMostDistinctRead) * read;
+  return schedule::windows_pay(computed, read, l.steps[x], across);
 }
 
 bool WindowFinder::possible() const {

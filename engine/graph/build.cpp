@@ -191,7 +191,7 @@ NodePtr assign(NodePtr target, NodePtr value, std::shared_ptr<const ShapeTracker
     if (!sources.empty()) target = std::move(sources[0]);
   }
   const bool over_memory = target->realized() || (target->op == Op::Assign && target->over_memory);
-  // Without memory to take over, a write of all is its value. But the value must have the target's layout.
+  // Without memory to reuse, a write of all is its value. But the value must have the target's layout.
   if (!where && !over_memory && target->layout_class == LayoutClass::RowMajor) {
     // A number without a layout is no tensor: its views would have the strides of new tensors.
     if (value->op == Op::Const && !value->realized() && !value->found)

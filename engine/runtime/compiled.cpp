@@ -16,7 +16,7 @@ schedule::FusionLimits limits_of(const backend::Backend& backend) {
   limits.row_bytes = std::min(limits.row_bytes, backend.capabilities().cache_bytes / 4);
   limits.parts = backend.capabilities().parts;
   limits.forms = backend.capabilities().forms;
-  limits.running = limits.parts > 1;
+  limits.online = limits.parts > 1;
   return limits;
 }
 

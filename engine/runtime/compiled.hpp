@@ -37,7 +37,7 @@ struct CompiledSchedule {
   std::vector<LaunchStep> steps;
   std::vector<std::int64_t> output_bytes;
   std::vector<Device> output_device;
-  std::vector<std::int32_t> output_home;  // the leaf whose memory the output takes over, or -1
+  std::vector<std::int32_t> output_home;  // the leaf whose memory the output reuses, or -1
   std::vector<std::int32_t> output_of_root;
   schedule::MemoryPlan memory;
   std::vector<std::uint64_t> key_words;

@@ -112,9 +112,9 @@ CheckedValue checked_value(const Scratch& s, std::size_t step, std::size_t argum
     if (!kernel.runs || step-- != 0) continue;
     const schedule::EntryId stored = kernel.lowered.bindings[argument].entry;
     CheckedValue value{(*plan.arena)[stored].node->site, schedule::value_text(*plan.arena, stored), {}};
-    const schedule::JoinedKernels* const joined = plan.graph.joined_with(kernel.id);
+    const schedule::FusedKernels* const fused = plan.graph.fused_with(kernel.id);
     for (const schedule::KernelId member :
-         joined != nullptr ? joined->kernels : std::vector<schedule::KernelId>{kernel.id}) {
+         fused != nullptr ? fused->kernels : std::vector<schedule::KernelId>{kernel.id}) {
       for (const schedule::HeldValue& held :
            schedule::held_values(*plan.arena, plan.graph.kernels[static_cast<std::size_t>(member)])) {
         const std::string line = schedule::site_text((*plan.arena)[held.entry].node->site);

@@ -75,15 +75,15 @@ void explain_outputs(const Plan& plan, const PlannedKernel& planned, schedule::K
   for (const schedule::Output& o : plan.graph.kernels[static_cast<std::size_t>(member)].outputs) {
     const std::string text = schedule::value_text(arena, o.entry);
     const auto& bindings = planned.lowered.bindings;
-    const schedule::JoinedKernels* joined = plan.graph.joined_with(member);
-    const bool stored = joined == nullptr || std::any_of(bindings.begin(), bindings.end(),
-                                                         [&](const auto& b) { return b.entry == o.entry && !b.leaf; });
+    const schedule::FusedKernels* fused = plan.graph.fused_with(member);
+    const bool stored = fused == nullptr || std::any_of(bindings.begin(), bindings.end(),
+                                                        [&](const auto& b) { return b.entry == o.entry && !b.leaf; });
     if (!stored) {
-      out.rows.push_back(fmt::format("{}: {}", text, joined->reason));
+      out.rows.push_back(fmt::format("{}: {}", text, fused->reason));
       continue;
     }
     const schedule::Write* write = plan.graph.writes.of(o.entry);
-    const schedule::EntryId taken = plan.graph.taken_by(o.entry);
+    const schedule::EntryId taken = plan.graph.donor_of(o.entry);
     const auto other = std::find_if(
         plan.graph.other_dtypes.begin(), plan.graph.other_dtypes.end(),
         [&](const std::pair<schedule::EntryId, schedule::EntryId>& pair) { return pair.first == o.entry; });
@@ -120,9 +120,9 @@ ExplainedKernel explain_kernel(const Plan& plan, const PlannedKernel& planned, b
   out.runs = planned.runs;
   out.device = planned.device;
   out.copied_from = planned.copied_from;
-  const schedule::JoinedKernels* joined = plan.graph.joined_with(planned.id);
+  const schedule::FusedKernels* fused = plan.graph.fused_with(planned.id);
   const std::vector<schedule::KernelId> members =
-      joined != nullptr ? joined->kernels : std::vector<schedule::KernelId>{planned.id};
+      fused != nullptr ? fused->kernels : std::vector<schedule::KernelId>{planned.id};
   for (const schedule::KernelId member : members) explain_outputs(plan, planned, member, out);
   if (!planned.runs) {
     out.name = "nothing";
@@ -199,12 +199,12 @@ Explanation explain(const Plan& plan, bool texts) {
     for (const auto& [rule, reason] : plan.arena->reasons())
       if (rule == name) fired.reasons.push_back(reason);
   }
-  const auto& joined = plan.graph.joined;
-  const auto running =
-      std::count_if(joined.begin(), joined.end(), [](const schedule::JoinedKernels& j) { return j.running; });
+  const auto& fused = plan.graph.fused;
+  const auto online =
+      std::count_if(fused.begin(), fused.end(), [](const schedule::FusedKernels& j) { return j.online; });
   for (const auto& [rule, times] :
-       {std::pair{schedule::KernelRule::JoinRows, static_cast<std::ptrdiff_t>(joined.size())},
-        std::pair{schedule::KernelRule::RunningSoftmax, running}})
+       {std::pair{schedule::KernelRule::FuseRows, static_cast<std::ptrdiff_t>(fused.size())},
+        std::pair{schedule::KernelRule::OnlineSoftmax, online}})
     if (times > 0) out.rules.push_back({std::string(schedule::name(rule)), static_cast<int>(times)});
   for (const PlannedKernel& k : plan.kernels) out.kernels.push_back(explain_kernel(plan, k, texts));
   out.memory.block_bytes = plan.memory.block_bytes;

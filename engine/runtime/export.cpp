@@ -204,7 +204,7 @@ class PlanExporter {
 
   void add_kernel(const SymbolicPlan::Program& from) {
     if (!from.runs) throw InternalError(kOperation, "a plan for one device copies between devices");
-    if (from.parts.kernels.size() != 1) throw InternalError(kOperation, "kernels of an export are joined");
+    if (from.parts.kernels.size() != 1) throw InternalError(kOperation, "kernels of an export are fused");
     const codegen::LoopProgram& symbolic = from.parts.kernels.front().program;
     codegen::LoopProgram program = codegen::complete(codegen::at(from.parts, at_), from.row_bytes).program;
     numbers_.push_back(settle_numbers(program));
@@ -299,7 +299,7 @@ ExportUnit export_unit(std::span<const NodePtr> roots, const ExportRequest& requ
   check_longest_tile(request.longest_tile);
   if (roots.empty()) throw ArgumentError(kOperation, "no tensors were given; give at least one");
   const Device device = roots.front()->device;
-  // No pending write of another tensor is carried out, and no leaf is written: an output that would take over the
+  // No pending write of another tensor is carried out, and no leaf is written: an output that would reuse the
   // memory of a leaf is copied instead.
   LookedAt looked(roots, Due::left);
   const std::vector<NodePtr>& pending = looked.pending;

@@ -59,15 +59,15 @@ void Places::place_writes() {
       output_[static_cast<std::size_t>(w->home)] = output_[static_cast<std::size_t>(w->entry)];
 }
 
-/// Values that take over memory lie where the previous value lies: in the output that the last of them is, in a leaf,
+/// Values that reuse memory lie where the previous value lies: in the output that the last of them is, in a leaf,
 /// or in the block of the first.
 void Places::place_taken() {
   const schedule::KernelGraph& graph = plan_.graph;
   const schedule::Arena& arena = *plan_.arena;
-  if (graph.takes_over.empty()) return;
+  if (graph.donors.empty()) return;
   const auto each = [&](schedule::KernelId k, const auto& visit) {
     for (const schedule::Output& o : graph.kernels[static_cast<std::size_t>(k)].outputs)
-      if (const EntryId taken = graph.taken_by(o.entry); taken != schedule::kNone)
+      if (const EntryId taken = graph.donor_of(o.entry); taken != schedule::kNone)
         visit(static_cast<std::size_t>(o.entry), taken);
   };
   for (auto k = graph.order.rbegin(); k != graph.order.rend(); ++k) {

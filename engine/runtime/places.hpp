@@ -31,7 +31,8 @@ class LeafNumbers {
 /// Decides the places kernel by kernel, in running order.
 class Places {
  public:
-  /// `plan` holds its outputs, and its graph holds the takeovers of memory. Sets which outputs take over leaves.
+  /// `plan` holds its outputs, and its graph holds the donations of memory. Sets which outputs reuse the memory of
+  /// leaves.
   Places(Plan& plan, const LeafNumbers& leaves);
   /// Gives temporaries to the outputs of the kernel at `step` that are not outputs of the plan.
   void store(const schedule::Kernel& kernel, std::size_t step);

@@ -8,8 +8,8 @@
 #include "oriel/error.hpp"
 #include "runtime/places.hpp"
 #include "schedule/describe.hpp"
-#include "schedule/joined_kernels.hpp"
-#include "schedule/takeover.hpp"
+#include "schedule/donation.hpp"
+#include "schedule/fused_kernels.hpp"
 
 namespace oriel::runtime {
 
@@ -57,17 +57,17 @@ schedule::LeafGuard leaf_guard(const Key& key, const LeafNumbers& leaves) {
   };
 }
 
-/// Decides which kernels there are, in which order they run, and which values take over memory.
+/// Decides which kernels there are, in which order they run, and which values reuse memory.
 void schedule_kernels(Plan& plan, const Key& key, const LeafNumbers& leaves, const Requested& requested,
                       const schedule::DeviceLimits& limits) {
   const schedule::Arena& arena = *plan.arena;
   plan.graph = schedule::form_kernels(arena, requested.all, limits, leaf_guard(key, leaves), requested.early);
   schedule::join_kernels(arena, requested.all, limits, plan.graph);
-  if (!limits.of(arena.home()).take_over) return;
+  if (!limits.of(arena.home()).donates) return;
   const auto dies = [&](EntryId e) {
     return bool{key.leaf_dies[static_cast<std::size_t>(leaves.of(arena[e].buffer().get()))]};
   };
-  schedule::take_over_memory(arena, requested.all, dies, plan.graph);
+  schedule::donate_memory(arena, requested.all, dies, plan.graph);
 }
 
 /// Names the kernel in the message of one that cannot be lowered with symbolic sizes.
@@ -106,7 +106,7 @@ PlannedKernel plan_kernel(const Plan& plan, std::size_t step, Places& places, co
   }
   planned.parts = symbolic_parts(plan, id);
   const std::vector<codegen::Binding> values = codegen::number_values(planned.parts);
-  const std::vector<EntryId>& between = planned.parts.joined.between;
+  const std::vector<EntryId>& between = planned.parts.fused.between;
   for (std::size_t v = 0; v < values.size(); ++v) {
     const bool local = !values[v].leaf && std::ranges::find(between, static_cast<EntryId>(v)) != between.end();
     planned.arguments.push_back(local ? ArgumentSource{} : places.source(values[v], step));

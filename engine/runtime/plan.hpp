@@ -23,7 +23,7 @@ struct ArgumentSource {
 };
 
 struct PlannedKernel {
-  schedule::KernelId id = -1;  // of kernels that were joined: the last one
+  schedule::KernelId id = -1;  // of kernels that were fused: the last one
   Device device;
   /// The device to copy from, if this is a copy between devices. Then `bytes` are copied from the elements of the
   /// argument that is read to those of the one that is written. The loop program describes the same copy, but is not
@@ -41,7 +41,7 @@ struct PlannedKernel {
 struct PlannedOutput {
   schedule::EntryId entry = schedule::kNone;
   std::int64_t bytes = 0;
-  std::int32_t home = -1;  // the leaf whose memory the output takes over
+  std::int32_t home = -1;  // the leaf whose memory the output reuses
   Device device = {};
 };
 

@@ -12,7 +12,7 @@ namespace {
 struct OwnTrace {
   std::uint64_t number = 0;
   Site site = Site::unknown();
-  LateValues* late = nullptr;
+  UnbackedValues* unbacked = nullptr;
 };
 constinit thread_local OwnTrace own_trace;
 constinit std::atomic<std::uint64_t> traces_begun{0};
@@ -23,10 +23,10 @@ constinit std::atomic<int> Trace::under_way{0};
 
 std::uint64_t Trace::own() noexcept { return own_trace.number; }
 
-LateValues* Trace::late() noexcept { return tracing() ? own_trace.late : nullptr; }
+UnbackedValues* Trace::unbacked() noexcept { return tracing() ? own_trace.unbacked : nullptr; }
 
-Trace::Trace(Site site, LateValues* late) noexcept {
-  own_trace = {traces_begun.fetch_add(1, std::memory_order_relaxed) + 1, site, late};
+Trace::Trace(Site site, UnbackedValues* unbacked) noexcept {
+  own_trace = {traces_begun.fetch_add(1, std::memory_order_relaxed) + 1, site, unbacked};
   under_way.fetch_add(1, std::memory_order_relaxed);
 }
 

@@ -13,7 +13,7 @@
 namespace oriel::runtime {
 
 /// What a trace does where a size depends on data.
-class LateValues {
+class UnbackedValues {
  public:
   /// A placeholder for the row-major positions where `mask`, a bool node, is true: int64 (u0), where u0 is a symbol
   /// without a hint. They are found at each call, between the kernels before and behind.
@@ -23,7 +23,7 @@ class LateValues {
   virtual SymInt element(const graph::NodePtr& of, graph::NodePtr value, Site site) = 0;
 
  protected:
-  ~LateValues() = default;
+  ~UnbackedValues() = default;
 };
 
 /// A trace in this thread, under way while the object lives. Inputs are placeholders: buffers without memory. When the
@@ -31,7 +31,7 @@ class LateValues {
 class Trace {
  public:
   /// `site`: the line that made the captured function. The thread must not be tracing already.
-  explicit Trace(Site site, LateValues* late = nullptr) noexcept;
+  explicit Trace(Site site, UnbackedValues* unbacked = nullptr) noexcept;
   ~Trace();
   Trace(const Trace&) = delete;
   Trace& operator=(const Trace&) = delete;
@@ -42,7 +42,7 @@ class Trace {
   /// The unique number of the trace under way in this thread; 0 if there is none.
   static std::uint64_t current() noexcept { return under_way.load(std::memory_order_relaxed) == 0 ? 0 : own(); }
   /// Of the trace under way in this thread; null if there is none.
-  static LateValues* late() noexcept;
+  static UnbackedValues* unbacked() noexcept;
 
  private:
   static std::uint64_t own() noexcept;

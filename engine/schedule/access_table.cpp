@@ -29,7 +29,7 @@ std::int32_t AccessTable::argument(EntryId entry, bool output) {
 }
 
 std::int32_t AccessTable::shared_argument(EntryId written) const {
-  const EntryId taken = graph_.taken_by(written);
+  const EntryId taken = graph_.donor_of(written);
   const bool write = graph_.writes.home(written) != kNone;
   if (taken == kNone && !write) return -1;
   const std::vector<LoopArgument>& list = memory_.arguments;

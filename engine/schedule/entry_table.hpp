@@ -24,7 +24,7 @@ struct Entry {
   EntryId source[3] = {kNone, kNone, kNone};
   std::int32_t parameter = -1;   // a Const whose value is given at launch
   std::optional<Device> device;  // none: a number or positions, evaluated where they are read
-  EntryId home = kNone;          // of an Assign: the leaf or Assign below it, whose memory it may take over
+  EntryId home = kNone;          // of an Assign: the leaf or Assign below it, whose memory it may reuse
   std::int32_t movements = 0;    // of a movement: how many stand one on the other here, this one included
 
   /// How the elements lie where this is stored, of a Buffer, Copy, Format or Assign; null for row-major. All others are

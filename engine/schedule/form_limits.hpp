@@ -16,6 +16,15 @@ inline constexpr std::int64_t kMostWindowStep = 4;
 /// The most distinct elements that windows read, as a part of all that they read.
 inline constexpr double kMostDistinctRead = 0.6;
 
+/// Do windows pay that read `read` elements in all, `distinct` of them different? Neighbouring results read elements
+/// `step` apart; windows move along `across` axes. Windows of one axis that share nothing are short rows, which plain
+/// loops read as fast.
+constexpr bool windows_pay(double distinct, double read, std::int64_t step, int across) {
+  if (step > kMostWindowStep) return false;
+  if (step > 1) return across > 1 ? distinct <= read : distinct < read;
+  return distinct <= kMostDistinctRead * read;
+}
+
 /// The forms are those of forms.hpp. A kernel has one only while it holds no other reduction and no other loops, so
 /// kernels are cut where a value would lose its form.
 struct FormLimits {

@@ -248,9 +248,7 @@ bool ReductionForms::reads_windows(EntryId source, MapId map, const std::vector<
     if (arena_[r.entry].is_const()) continue;
     const std::optional<detail::WindowWalk> walk = detail::window_walk(maps_[r.map], reduced, x);
     if (!walk) return false;
-    // Windows that do not overlap. Along one axis they are short rows, which plain loops read as fast.
-    const bool beside = walk->across > 1 && walk->step >= 2 && walk->step <= kMostWindowStep;
-    if (walk->distinct > kMostDistinctRead * walk->points && !beside) return false;
+    if (!windows_pay(walk->distinct, walk->points, walk->step, walk->across)) return false;
     any = true;
   }
   return any;

@@ -34,14 +34,14 @@ struct FusionLimits {
   /// Of what a kernel keeps of a row from stage to stage (codegen/keep.hpp): it is to stay in a core's second-level
   /// cache with what is read beside it, and lies on the stack of a compiled kernel.
   std::int64_t row_bytes = std::int64_t{128} * 1024;
-  /// To how many parts kernels that share their rows may be joined (joined_kernels.hpp).
+  /// To how many parts kernels that share their rows may be fused (fused_kernels.hpp).
   int parts = 1;
   /// Whether softmax between two products may run with a running maximum and sum, so that its rows may have any length.
-  bool running = false;
+  bool online = false;
   /// Reductions from these sizes on have a kernel to themselves, since sharing it would cost more (forms.hpp).
   FormLimits forms;
-  /// Values may be stored over what their kernel reads for the last time (takeover.hpp).
-  bool take_over = true;
+  /// Values may be stored over what their kernel reads for the last time (donation.hpp).
+  bool donates = true;
 };
 
 /// Those of each device that a graph has to do with.
@@ -152,36 +152,36 @@ struct SharedLoops {
   std::vector<Ints> units_of;
 };
 
-/// Kernels that run as one program of several parts (joined_kernels.hpp).
-struct JoinedKernels {
+/// Kernels that run as one program of several parts (fused_kernels.hpp).
+struct FusedKernels {
   std::vector<KernelId> kernels;  // in running order
   std::vector<EntryId> between;   // what each kernel but the last leaves for the next: a row at a time, in no memory
   SharedLoops loops;
-  bool running = false;  // softmax between two products, with a running maximum and sum (running_softmax.hpp)
-  std::string reason;    // why they are joined
+  bool online = false;  // softmax between two products, with a running maximum and sum (online_softmax.hpp)
+  std::string reason;   // why they are fused
 };
 
 struct KernelGraph {
   std::deque<Kernel> kernels;
-  std::vector<KernelId> order;      // producers first; of joined kernels the last one alone
-  std::vector<KernelId> stored_by;  // per entry; -1 where not stored
+  std::vector<KernelId> order;                                   // producers first; of fused kernels the last one alone
+  std::vector<KernelId> stored_by;                               // per entry; -1 where not stored
   std::vector<boost::container::small_vector<Place, 1>> places;  // per entry
   MapTable maps;
   WritePlan writes;
-  std::vector<EntryId> takes_over;  // per entry: the value whose memory it is stored in, or kNone; empty where none is
+  std::vector<EntryId> donors;  // per entry: the value whose memory it is stored in, or kNone; empty where none is
   std::vector<std::pair<EntryId, EntryId>> other_dtypes;  // a value, and one whose memory it does not take: only its
                                                           // dtype stands against that
   std::vector<KernelId> bases;  // one a write: the kernel that fills in what it does not reach, or -1
 
-  std::vector<JoinedKernels> joined;
-  std::vector<std::int32_t> joined_in;  // per kernel: which of `joined` it is a part of, or -1; empty where none is
+  std::vector<FusedKernels> fused;
+  std::vector<std::int32_t> fused_in;  // per kernel: which of `fused` it is a part of, or -1; empty where none is
 
   /// What a kernel is a part of; null where it runs by itself.
-  const JoinedKernels* joined_with(KernelId k) const {
-    const std::int32_t at = joined_in.empty() ? -1 : joined_in[static_cast<std::size_t>(k)];
-    return at < 0 ? nullptr : &joined[static_cast<std::size_t>(at)];
+  const FusedKernels* fused_with(KernelId k) const {
+    const std::int32_t at = fused_in.empty() ? -1 : fused_in[static_cast<std::size_t>(k)];
+    return at < 0 ? nullptr : &fused[static_cast<std::size_t>(at)];
   }
-  EntryId taken_by(EntryId e) const { return takes_over.empty() ? kNone : takes_over[static_cast<std::size_t>(e)]; }
+  EntryId donor_of(EntryId e) const { return donors.empty() ? kNone : donors[static_cast<std::size_t>(e)]; }
   /// The instance of `entry` at that place. Throws InternalError when there is none.
   const Instance& find(EntryId entry, KernelId kernel, ScopeId scope, MapId map) const;
 
@@ -197,7 +197,7 @@ struct KernelGraph {
 };
 
 /// Groups everything that the arena's roots need into kernels. Linear in the number of entries, once for each round in
-/// which a write turns out not to fit in place. Without a guard no leaf's memory is taken over. `early`: those of the
+/// which a write turns out not to fit in place. Without a guard no leaf's memory is reused. `early`: those of the
 /// requested that nobody asked for; they are stored because what they read is overwritten.
 KernelGraph form_kernels(const Arena& arena, std::span<const EntryId> requested, const DeviceLimits& limits,
                          const LeafGuard& guard = {}, std::span<const EntryId> early = {});

@@ -49,7 +49,7 @@ struct LoopStage {
 };
 
 /// What a kernel is, whatever its sizes: decided here, carried by the loop program, and confirmed by its verifier. A
-/// kernel that sorts says so by itself (Kernel::sorts), and joined kernels are parts (JoinedKernels). Which elementwise
+/// kernel that sorts says so by itself (Kernel::sorts), and fused kernels are parts (FusedKernels). Which elementwise
 /// kernels are stencils, and which reductions are products or windows, depends on sizes (codegen/form.hpp).
 enum class KernelForm : std::uint8_t {
   Elementwise,  // reduces nothing

@@ -46,10 +46,10 @@ struct Rates {
   double pack_stacked = 8;
 
   // What a kernel's threads share besides its instructions: reducing a row, reducing a row that is no multiple of the
-  // packets, and a multiplication in joined kernels.
+  // packets, and a multiplication in fused kernels.
   double row = 4;
   double odd_row = 30;
-  double joined = 0.12;
+  double fused = 0.12;
 };
 
 inline constexpr Rates kRates{};

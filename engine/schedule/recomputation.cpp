@@ -127,7 +127,7 @@ std::string Recomputation::time(EntryId v) {
     factor = factor || panels;  // of a product in blocks, which has no stages beside it
     if (once.nanoseconds == 0 || e.nanoseconds < once.nanoseconds) once = e;
   }
-  // The one kernel that needs v may hold the reductions below, or be joined to theirs row by row.
+  // The one kernel that needs v may hold the reductions below, or be fused to theirs row by row.
   if (kernels == 1 && f.over_reduction && !factor) return {};
   stored += count(f.elements) * (once.nanoseconds + kCost.store * size);
   stored_bytes += once.bytes + count(f.elements) * 4 * size;

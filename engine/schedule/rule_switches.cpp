@@ -17,7 +17,7 @@ namespace oriel::schedule {
 
 namespace {
 
-constexpr std::string_view kKernelRuleNames[kKernelRules] = {"join rows", "running softmax"};
+constexpr std::string_view kKernelRuleNames[kKernelRules] = {"fuse rows", "online softmax"};
 
 constexpr std::uint64_t kAllOn = 1;
 constinit std::atomic<std::uint64_t> last_version{kAllOn};

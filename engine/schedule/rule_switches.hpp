@@ -17,8 +17,8 @@ struct Rule;
 
 /// Rules about kernels, not about values. They are switched off by name, as rules about values are.
 enum class KernelRule : std::uint8_t {
-  JoinRows,        // "join rows": kernels that read each other's rows run as one (joined_kernels.hpp)
-  RunningSoftmax,  // "running softmax": its maximum and sum are carried from block to block (running_softmax.hpp)
+  FuseRows,       // "fuse rows": kernels that read each other's rows run as one (fused_kernels.hpp)
+  OnlineSoftmax,  // "online softmax": its maximum and sum are carried from block to block (online_softmax.hpp)
 };
 inline constexpr int kKernelRules = 2;
 std::string_view name(KernelRule rule);

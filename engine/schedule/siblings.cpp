@@ -6,13 +6,13 @@ namespace oriel::schedule {
 
 using base::mix;
 
-// The reduction that gives v its rows, if kernels over it may be joined: one over plain values.
+// The reduction that gives v its rows, if kernels over it may be fused: one over plain values.
 EntryId Siblings::joinable_reduction(EntryId v) const {
   const EntryId r = facts(v).over;
   return r != kNone && !facts(arena_[r].source[0]).over_reduction ? r : kNone;
 }
 
-// What kernels must share to be joined; 0 where v does not join any.
+// What kernels must share to be fused; 0 where v is fused with none.
 std::uint64_t Siblings::key(EntryId v) const {
   const Device device = arena_.device(v);
   const auto place =

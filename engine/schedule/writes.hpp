@@ -20,7 +20,7 @@ struct Instance;
 /// One Assign of the schedule.
 struct Write {
   EntryId entry = kNone;
-  EntryId home = kNone;  // a leaf or an earlier write, whose memory it takes over; kNone: memory of its own
+  EntryId home = kNone;  // a leaf or an earlier write, whose memory it reuses; kNone: memory of its own
   bool staged = false;   // the value is stored first, since it reads what the write changes at other positions
   bool alone = false;    // its kernel stores nothing else: other values would read what it changes at other positions
   std::string note;      // what was decided, in words
@@ -53,7 +53,7 @@ bool needs_base(const Arena& arena, const Write& write);
 /// Says why a leaf's memory must not be written; empty if it may be written.
 using LeafGuard = std::function<std::string(const mem::BufferPtr&)>;
 
-/// The first attempt: every write takes over the memory below it, unless something is known to need the old elements.
+/// The first attempt: every write reuses the memory below it, unless something is known to need the old elements.
 WritePlan hope_for_writes(const Arena& arena, std::span<const EntryId> requested, const LeafGuard& guard);
 
 /// Makes each write in place wait for the kernels that read what it changes. Returns false where one cannot (a reader

@@ -13,7 +13,7 @@ namespace {
 
 /// Can work items run it? The scheduler gives devices nothing else (backend::Capabilities).
 bool items_run(const codegen::LoopProgram& program) {
-  return !program.scattering && !program.hosting && !program.running &&
+  return !program.scattering && !program.hosting && !program.online &&
          std::ranges::none_of(program.stages, [](const codegen::Stage& s) { return s.part > 0; });
 }
 

@@ -55,7 +55,7 @@ struct ExplainedOutput {
   std::string site;    ///< the line that built the value, "photo.cpp:41"; empty if unknown
   std::string reason;  ///< why the value is stored, which is why a kernel ends here
   /// For a write: "in place of %3", or "not in place: " and the reason. For another value: "over %3, which ends here"
-  /// if it takes over the memory of %3, "not over %3, which ends here: " and the reason if only its dtype stands
+  /// if it reuses the memory of %3, "not over %3, which ends here: " and the reason if only its dtype stands
   /// against that. Else empty.
   std::string where;
 };
@@ -91,7 +91,7 @@ struct ExplainedKernel {
   /// element: rows of 4 bytes".
   std::string method;
   /// The device's execution path for it: "blocked products", "streamed products", "dot products", "windows",
-  /// "small products side by side", "reductions tile by tile", "elementwise tiles", "running softmax", or "parts that
+  /// "small products side by side", "reductions tile by tile", "elementwise tiles", "online softmax", or "parts that
   /// share rows: blocked products, reductions tile by tile".
   std::string path;
   std::vector<ExplainedMiss> missed;  ///< faster paths that its reductions do not take

@@ -110,10 +110,10 @@ void matrices() {
           for (int c = 0; c < 3; ++c) o[r * 3 + c] = x[r] * x[c];
       });
   row(
-      "points turned, 3", [] { return matmul(p3.t, f3.t); }, kCount, 3,
+      "points rotated, 3", [] { return matmul(p3.t, f3.t); }, kCount, 3,
       [](std::int64_t i, float* o) { multiply<1, 3, 3>(p3.at(i, 3), f3.x.data(), o); });
   row(
-      "points turned, 4", [] { return matmul(p4.t, f4.t); }, kCount, 4,
+      "points rotated, 4", [] { return matmul(p4.t, f4.t); }, kCount, 4,
       [](std::int64_t i, float* o) { multiply<1, 4, 4>(p4.at(i, 4), f4.x.data(), o); });
   row(
       "weighted rows of 8", [] { return matmul(p8.t, w8.t); }, kCount, 1,

@@ -49,7 +49,7 @@ std::vector<T> dense_arguments() {
 
 /// The same arguments in another order, so that each has other neighbours.
 template <class T>
-std::vector<T> turned_arguments(const std::vector<T>& list, std::size_t step) {
+std::vector<T> transposed_arguments(const std::vector<T>& list, std::size_t step) {
   std::vector<T> other(list.size());
   for (std::size_t k = 0; k < list.size(); ++k) other[k] = list[(k * 48271 + step) % list.size()];
   return other;

@@ -45,7 +45,7 @@ bool costly(const Node* value) {
 }  // namespace
 
 std::vector<std::vector<std::size_t>> divide_into_stages(TracedGraph& graph) {
-  std::vector<std::vector<std::size_t>> stages(graph.late.size() + 1);
+  std::vector<std::vector<std::size_t>> stages(graph.unbacked.size() + 1);
   graph::Numbering known;  // values of earlier stages
   const std::size_t given = graph.values.size();
   std::vector<bool> placed(given, false);
@@ -55,8 +55,8 @@ std::vector<std::vector<std::size_t>> divide_into_stages(TracedGraph& graph) {
     if (number == graph.values.size()) graph.values.emplace_back(node);
     return number;
   };
-  for (std::size_t s = 0; s < graph.late.size(); ++s) {
-    const CapturedValue mask = graph.late[s].mask;
+  for (std::size_t s = 0; s < graph.unbacked.size(); ++s) {
+    const CapturedValue mask = graph.unbacked[s].mask;
     if (mask.kind != CapturedValue::Kind::output || placed[mask.index]) continue;
     const Needs here(graph.values[mask.index].get(), known);
     std::vector<const Node*> wanted{graph.values[mask.index].get()};  // of `here`, by later stages

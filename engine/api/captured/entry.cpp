@@ -98,7 +98,7 @@ class CapturedEntry::Call {
   const CapturedInputs& given;
   const CapturedArguments& arguments;
   InlineVector<NodePtr, 4> values;  // by number; null before they are computed
-  InlineVector<NodePtr, 4> late;
+  InlineVector<NodePtr, 4> unbacked;
 
   /// Runs the kernels of a plan. `place_of`: the number of the value of each of its roots.
   template <class PlaceOf>
@@ -134,8 +134,8 @@ class CapturedEntry::Call {
         return numbers_.node(value.index, entry_.number_device, arguments.numbers[value.index].dtype);
       case CapturedValue::Kind::constant:
         return entry_.constants[value.index];
-      case CapturedValue::Kind::late:
-        return late[value.index];
+      case CapturedValue::Kind::unbacked:
+        return unbacked[value.index];
       case CapturedValue::Kind::output:
         break;
     }
@@ -158,8 +158,8 @@ class CapturedEntry::Call {
         return numbers_.memory(leaf.index);
       case CapturedValue::Kind::constant:
         return entry_.constants[leaf.index]->buffer->data();
-      case CapturedValue::Kind::late:
-        return late[leaf.index]->buffer->data();
+      case CapturedValue::Kind::unbacked:
+        return unbacked[leaf.index]->buffer->data();
       case CapturedValue::Kind::output:
         break;
     }
@@ -187,17 +187,17 @@ void CapturedEntry::run(const CapturedInputs& given, const Facts& call_facts, co
     return plan;
   };
   sizes->check_counts({call_facts.data(), call_facts.size()}, 0);
-  if (sizes->late().empty()) {
+  if (sizes->unbacked().empty()) {
     out.sizes = result_sizes.at({call_facts.data(), call_facts.size()});
     return finish(call, *run_stage(sizes->stages().front(), call_facts), out);
   }
   Facts known = call_facts;
-  for (std::size_t k = 0; k < sizes->late().size(); ++k) {
+  for (std::size_t k = 0; k < sizes->unbacked().size(); ++k) {
     run_stage(sizes->stages()[k], known);
-    const NodePtr value = call.node(sizes->late()[k].mask);
-    const bool element = sizes->late()[k].element;
-    call.late.push_back(element ? value : true_positions(value, Site::unknown()));
-    known.push_back(element ? only_element(value) : call.late.back()->shape[0].value());
+    const NodePtr value = call.node(sizes->unbacked()[k].mask);
+    const bool element = sizes->unbacked()[k].element;
+    call.unbacked.push_back(element ? value : true_positions(value, Site::unknown()));
+    known.push_back(element ? only_element(value) : call.unbacked.back()->shape[0].value());
     sizes->check_counts({known.data(), known.size()}, known.size() - 1);
   }
   out.sizes = result_sizes.at({known.data(), known.size()});

@@ -100,7 +100,7 @@ class EntryExport {
 
   static const api::CapturedSizes& checked(const CapturedEntry& entry, std::size_t number) {
     const api::CapturedSizes& sizes = *entry.sizes;
-    if (!sizes.late().empty())
+    if (!sizes.unbacked().empty())
       refuse(
           fmt::format("entry {} finds sizes in its data (nonzero, masked_select, unique), which needs the engine "
                       "between two of its kernels; export what comes before and behind as functions of their own",
@@ -139,7 +139,7 @@ class EntryExport {
         return stage().leaf(value, symbols_, *graph_);
       case CapturedValue::Kind::constant:
         return entry_.constants[value.index];
-      case CapturedValue::Kind::late:
+      case CapturedValue::Kind::unbacked:
         break;
       case CapturedValue::Kind::output:
         for (std::size_t k = 0; k < stage().computes().size(); ++k)

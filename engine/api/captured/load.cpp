@@ -208,9 +208,9 @@ class ReplayTracer final : public detail::TracerBase {  // NOLINT(cppcoreguideli
       reader_.bytes().fail("is damaged: a value of another kind gives positions or an element");
     SymInt symbol;
     if (element) {
-      symbol = runtime::Trace::late()->element(value, value, site);  // read as a number: no node names its place
+      symbol = runtime::Trace::unbacked()->element(value, value, site);  // read as a number: no node names its place
     } else {
-      value = runtime::Trace::late()->positions(std::move(value), site);
+      value = runtime::Trace::unbacked()->positions(std::move(value), site);
       symbol = value->shape[0];
     }
     if (symbols_ == nullptr) set_environment(&sym::environment_of(symbol.node()));
@@ -266,7 +266,7 @@ class ReplayTracer final : public detail::TracerBase {  // NOLINT(cppcoreguideli
         case SavedNode::constant:
           nodes.push_back(read_constant(buffers));
           break;
-        case SavedNode::late:
+        case SavedNode::unbacked:
           nodes.push_back(read_late(nodes));
           break;
         default:

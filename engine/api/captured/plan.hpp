@@ -18,7 +18,7 @@ struct CapturedValue {
     input,     // the elements of a storage of the call
     number,    // a number of the call
     constant,  // memory that the trace made
-    late,      // positions that are found during the call
+    unbacked,  // positions that are found during the call
     output,    // a value that the call computes
   } kind = Kind::input;
   std::size_t index = 0;

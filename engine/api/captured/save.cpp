@@ -63,10 +63,10 @@ class EntryWriter {
       for (const Node* n : graph::post_order(roots))
         if (met.insert(n)) order_.push_back(n);
     };
-    for (const TracedGraph::Late& late : trace_.late) {
-      const NodePtr mask = node_of(late.mask);
+    for (const TracedGraph::Unbacked& unbacked : trace_.unbacked) {
+      const NodePtr mask = node_of(unbacked.mask);
       add({&mask, 1});
-      add({&late.positions.placeholder, 1});
+      add({&unbacked.positions.placeholder, 1});
     }
     add(roots_);
   }
@@ -146,12 +146,12 @@ class EntryWriter {
     return find(trace_.storages, SavedNode::input) || find(trace_.numbers, SavedNode::number);
   }
   bool write_late(const Node& leaf) {
-    for (const TracedGraph::Late& late : trace_.late) {
-      if (late.positions.placeholder.get() != &leaf) continue;
-      to_.out().u8(static_cast<std::uint8_t>(SavedNode::late));
-      to_.out().u32(static_cast<std::size_t>(places_.find(node_of(late.mask).get())));
-      to_.site(late.positions.kind.site);
-      to_.out().u8(late.element ? 1 : 0);
+    for (const TracedGraph::Unbacked& unbacked : trace_.unbacked) {
+      if (unbacked.positions.placeholder.get() != &leaf) continue;
+      to_.out().u8(static_cast<std::uint8_t>(SavedNode::unbacked));
+      to_.out().u32(static_cast<std::size_t>(places_.find(node_of(unbacked.mask).get())));
+      to_.site(unbacked.positions.kind.site);
+      to_.out().u8(unbacked.element ? 1 : 0);
       return true;
     }
     return false;
@@ -237,8 +237,8 @@ class EntryWriter {
         return trace_.numbers[value.index].placeholder;
       case CapturedValue::Kind::constant:
         return entry_.constants[value.index];
-      case CapturedValue::Kind::late:
-        return trace_.late[value.index].positions.placeholder;
+      case CapturedValue::Kind::unbacked:
+        return trace_.unbacked[value.index].positions.placeholder;
       case CapturedValue::Kind::output:
         break;
     }

@@ -42,8 +42,8 @@ inline constexpr std::size_t kMostSavedSizes = 64;
 
 /// What a node's argument is in a file.
 enum class SavedArg : std::uint8_t { none, scalar, ints, ranges, view, stack, host, count };
-/// Where a node of a file comes from. `late`: positions that a call finds by a mask, or an element that it reads.
-enum class SavedNode : std::uint8_t { made, input, number, constant, late, count };
+/// Where a node of a file comes from. `unbacked`: positions that a call finds by a mask, or an element that it reads.
+enum class SavedNode : std::uint8_t { made, input, number, constant, unbacked, count };
 /// How a guard is written: as an expression, or as sizes and strides that are dense, or are not.
 enum class SavedGuard : std::uint8_t { text, dense, not_dense, count };
 /// Marks of a node that its parts do not determine.

@@ -18,9 +18,9 @@ class CapturedSizes {
   /// `names` must outlive it.
   CapturedSizes(SizeSymbols symbols, const std::vector<FactName>& names, TracedGraph graph);
 
-  /// In the order in which they run. Between a stage and the next one the positions of late() are found.
+  /// In the order in which they run. Between a stage and the next one the positions of unbacked() are found.
   const std::deque<CapturedStage>& stages() const noexcept { return stages_; }
-  const std::vector<TracedGraph::Late>& late() const noexcept { return graph_.late; }
+  const std::vector<TracedGraph::Unbacked>& unbacked() const noexcept { return graph_.unbacked; }
   /// How many values a call computes.
   std::size_t values() const noexcept { return graph_.values.size(); }
 

@@ -25,8 +25,9 @@ StageGraph::StageGraph(const TracedGraph& graph, std::vector<std::size_t> comput
   };
   add(Kind::input, graph_.storages);
   add(Kind::number, graph_.numbers);
-  for (std::size_t k = 0; k < graph_.late.size(); ++k)
-    leaves_.push_back({{Kind::late, k}, graph_.late[k].positions.placeholder.get(), &graph_.late[k].positions.kind});
+  for (std::size_t k = 0; k < graph_.unbacked.size(); ++k)
+    leaves_.push_back(
+        {{Kind::unbacked, k}, graph_.unbacked[k].positions.placeholder.get(), &graph_.unbacked[k].positions.kind});
   for (const std::size_t value : known) leaves_.push_back({{Kind::output, value}, graph_.values[value].get(), nullptr});
   walk();
   for (const auto& movements : graph_.movements) {

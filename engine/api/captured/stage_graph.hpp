@@ -22,12 +22,12 @@ struct TracedGraph {
   std::vector<Input> numbers;
   /// Positions that a call finds where `mask` is true, once that is computed. Their number is a symbol. Or, if
   /// `element` is set, the only element of `mask`, an int64 value; it is the symbol itself.
-  struct Late {
+  struct Unbacked {
     Input positions;
     CapturedValue mask;
     bool element = false;
   };
-  std::vector<Late> late;
+  std::vector<Unbacked> unbacked;
   std::vector<graph::NodePtr> constants;  // leaves that are not inputs; the entry owns them
   /// For each result: movements over other memory, the first one first.
   std::vector<std::vector<graph::NodePtr>> movements;

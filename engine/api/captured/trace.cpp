@@ -85,7 +85,7 @@ struct Placeholders {
 };
 
 /// The positions and elements that a trace has asked for.
-class LateInputs final : public runtime::LateValues {  // NOLINT(cppcoreguidelines-virtual-class-destructor)
+class UnbackedInputs final : public runtime::UnbackedValues {  // NOLINT(cppcoreguidelines-virtual-class-destructor)
  public:
   struct Asked {
     NodePtr value;  // the mask of positions; or the element
@@ -93,7 +93,7 @@ class LateInputs final : public runtime::LateValues {  // NOLINT(cppcoreguidelin
     std::optional<SymInt> element = {};
     NodePtr of;  // what the element is of
   };
-  explicit LateInputs(SizeSymbols& symbols) : symbols_(symbols) {}
+  explicit UnbackedInputs(SizeSymbols& symbols) : symbols_(symbols) {}
   /// Call it before the callable runs.
   void set_trace(runtime::Trace& trace) noexcept { trace_ = &trace; }
   const std::vector<Asked>& asked() const noexcept { return asked_; }
@@ -151,8 +151,8 @@ std::vector<NodePtr> movements_from(Cell& base, Cell& view, const std::vector<de
 /// Reads what the callable has computed from its result and its arguments.
 class Reader {
  public:
-  Reader(const Placeholders& placeholders, const LateInputs& late, CapturedEntry& entry)
-      : placeholders_(placeholders), late_(late), entry_(entry) {}
+  Reader(const Placeholders& placeholders, const UnbackedInputs& unbacked, CapturedEntry& entry)
+      : placeholders_(placeholders), unbacked_(unbacked), entry_(entry) {}
 
   void read(std::span<const Tensor> results) {
     for (std::size_t k = 0; k < placeholders_.storages.size(); ++k) {
@@ -164,7 +164,7 @@ class Reader {
       cells_.push_back(&Access::cell(tensor));
     }
     for (Cell* cell : cells_) entry_.results.push_back(result(*cell));
-    for (const LateInputs::Asked& asked : late_.asked()) masks_.push_back(value(asked.value));
+    for (const UnbackedInputs::Asked& asked : unbacked_.asked()) masks_.push_back(value(asked.value));
   }
   /// For each result: the movements that lead to it from its storage or argument, the first one first.
   const std::vector<std::vector<detail::Path>>& paths() const noexcept { return paths_; }
@@ -180,8 +180,8 @@ class Reader {
       if (placeholders_.storages[k].node->buffer == buffer) return {CapturedValue::Kind::input, k};
     for (std::size_t k = 0; k < placeholders_.numbers.size(); ++k)
       if (placeholders_.numbers[k].node->buffer == buffer) return {CapturedValue::Kind::number, k};
-    for (std::size_t k = 0; k < late_.asked().size(); ++k)
-      if (late_.asked()[k].placeholder->buffer == buffer) return {CapturedValue::Kind::late, k};
+    for (std::size_t k = 0; k < unbacked_.asked().size(); ++k)
+      if (unbacked_.asked()[k].placeholder->buffer == buffer) return {CapturedValue::Kind::unbacked, k};
     if (runtime::is_placeholder(*buffer)) runtime::refuse_placeholder("function");
     for (std::size_t k = 0; k < entry_.constants.size(); ++k)
       if (entry_.constants[k]->buffer == buffer) return {CapturedValue::Kind::constant, k};
@@ -199,8 +199,8 @@ class Reader {
       if (placeholders_.storages[k].node == node) return {CapturedValue::Kind::input, k};
     for (std::size_t k = 0; k < placeholders_.numbers.size(); ++k)
       if (placeholders_.numbers[k].node == node) return {CapturedValue::Kind::number, k};
-    for (std::size_t k = 0; k < late_.asked().size(); ++k)
-      if (late_.asked()[k].placeholder == node) return {CapturedValue::Kind::late, k};
+    for (std::size_t k = 0; k < unbacked_.asked().size(); ++k)
+      if (unbacked_.asked()[k].placeholder == node) return {CapturedValue::Kind::unbacked, k};
     if (node->realized()) return constant(std::move(node));
     const auto known = std::find(roots_.begin(), roots_.end(), node);
     const auto index = static_cast<std::size_t>(known - roots_.begin());
@@ -257,7 +257,7 @@ class Reader {
   }
 
   const Placeholders& placeholders_;
-  const LateInputs& late_;
+  const UnbackedInputs& unbacked_;
   CapturedEntry& entry_;
   std::vector<NodePtr> roots_;
   std::vector<CapturedValue> masks_;
@@ -285,7 +285,7 @@ void check_roots(std::span<const NodePtr> roots, const Placeholders& placeholder
 }
 
 /// The graph of the trace. Constants in it are kept by the entry.
-TracedGraph graph_of(Reader& reader, const Placeholders& placeholders, const LateInputs& late,
+TracedGraph graph_of(Reader& reader, const Placeholders& placeholders, const UnbackedInputs& unbacked,
                      const detail::TracerBase& tracer, CapturedEntry& entry) {
   TracedGraph trace;
   trace.trusted = tracer.trusted();
@@ -297,10 +297,10 @@ TracedGraph graph_of(Reader& reader, const Placeholders& placeholders, const Lat
   };
   trace.storages = inputs(placeholders.storages);
   trace.numbers = inputs(placeholders.numbers);
-  for (std::size_t k = 0; k < late.asked().size(); ++k) {
-    const NodePtr& positions = late.asked()[k].placeholder;
-    trace.late.push_back(
-        {{positions, graph::realized_kind(*positions)}, reader.masks()[k], late.asked()[k].element.has_value()});
+  for (std::size_t k = 0; k < unbacked.asked().size(); ++k) {
+    const NodePtr& positions = unbacked.asked()[k].placeholder;
+    trace.unbacked.push_back(
+        {{positions, graph::realized_kind(*positions)}, reader.masks()[k], unbacked.asked()[k].element.has_value()});
   }
   trace.values = reader.roots();
   for (const graph::Node* node : graph::post_order(trace.values))
@@ -339,34 +339,34 @@ std::unique_ptr<CapturedEntry> trace(const CapturedArguments& arguments, const C
   entry->facts = facts.size();
   entry->traced = facts;
   entry->number_device = inputs.storages.empty() ? default_device() : inputs.storages[0].node->device;
-  LateInputs late(symbols);
+  UnbackedInputs unbacked(symbols);
   std::optional<base::ErrorLegend> legend;
   legend.emplace([&](std::string_view message) { return symbols.legend(message); });
-  runtime::Trace tracing(site, &late);
-  late.set_trace(tracing);
+  runtime::Trace tracing(site, &unbacked);
+  unbacked.set_trace(tracing);
   const Placeholders placeholders(tracing, arguments, inputs, entry->number_device, symbols,
                                   symbolic_shapes(symbols, inputs, entry->names, facts));
   detail::CapturedResults results;
   entry->like = tracer.run(placeholders.tensors, placeholders.number_tensors, results);
   symbols.check_marks(entry->names);
   entry->result_sizes = ResultSizes({results.sizes.data(), results.sizes.size()}, symbols);
-  Reader reader(placeholders, late, *entry);
+  Reader reader(placeholders, unbacked, *entry);
   const std::span<const Tensor> made(results.tensors.data(), results.tensors.size());
   reader.read(made);
-  if (!symbols.any() && late.asked().empty()) {
+  if (!symbols.any() && unbacked.asked().empty()) {
     constexpr std::int64_t keep = runtime::LaunchList::kMostKept;
     const auto look = [&](const graph::Order& order) { check_order(order, placeholders, made, *entry); };
     schedule_plan(
         reader.roots(), [&](const mem::BufferPtr& b) { return reader.leaf(b); }, keep, look, entry->fixed);
     entry->fixed.paths = reader.paths();
-    entry->graph = std::make_unique<const TracedGraph>(graph_of(reader, placeholders, late, tracer, *entry));
+    entry->graph = std::make_unique<const TracedGraph>(graph_of(reader, placeholders, unbacked, tracer, *entry));
     return entry;
   }
   for (const Tensor& tensor : placeholders.tensors) entry->shapes.push_back(tensor.shape());
   check_roots(reader.roots(), placeholders, made, *entry);
   legend.reset();  // the symbols move
   entry->sizes = std::make_unique<CapturedSizes>(std::move(symbols), entry->names,
-                                                 graph_of(reader, placeholders, late, tracer, *entry));
+                                                 graph_of(reader, placeholders, unbacked, tracer, *entry));
   entry->sizes->check_counts({facts.data(), facts.size()}, 0);
   // The entry is kept only if there is a plan.
   static_cast<void>(entry->sizes->stages().front().plan({facts.data(), facts.size()}, {}));

@@ -83,7 +83,7 @@ struct FormPlanner {
     for (const codegen::Constant& c : program.constants)
       if (c.parameter >= 0) plan->parameters = std::max(plan->parameters, static_cast<std::size_t>(c.parameter) + 1);
     plan->points = plan->parts->batches * plan->parts->rows;
-    if (plan->points > 0) plan->path = plan->parts->running != nullptr ? KernelPath::Running : KernelPath::Rows;
+    if (plan->points > 0) plan->path = plan->parts->online != nullptr ? KernelPath::Online : KernelPath::Rows;
     return plan;
   }
 

@@ -85,11 +85,11 @@ double estimated_seconds(const codegen::LoopProgram& program, const Plan& plan) 
   } else if (plan.hosting != nullptr) {
     work = host_nanoseconds(*plan.hosting);
   } else if (plan.parts != nullptr) {
-    // Most reductions of joined kernels are products.
+    // Most reductions of fused kernels are products.
     for (const codegen::Stage& stage : program.stages) {
       const double rows = points_of(program.outer) * points_of(stage.columns);
       for (const codegen::Reduction& r : stage.reductions)
-        work += kTime.joined * width(r.dtype) * rows * points_of(stage.inner);
+        work += kTime.fused * width(r.dtype) * rows * points_of(stage.inner);
     }
     work += tile_time(program, plan, true);
   } else if (plan.contraction != nullptr) {

@@ -5,8 +5,8 @@
 
 #include <fmt/format.h>
 
+#include "backend/eigen/products/online_plan.hpp"
 #include "backend/eigen/products/parts.hpp"
-#include "backend/eigen/products/running_plan.hpp"
 #include "backend/eigen/products/small_plan.hpp"
 #include "backend/eigen/products/windows_plan.hpp"
 #include "backend/eigen/tile/host.hpp"
@@ -78,7 +78,7 @@ class Facts {
       const double called = host_nanoseconds(*plan_.hosting);
       cost += add(plan_.path, {called, called});
     } else if (plan_.parts != nullptr) {
-      cost += plan_.parts->running != nullptr ? running(*plan_.parts->running) : parts(*plan_.parts);
+      cost += plan_.parts->online != nullptr ? online(*plan_.parts->online) : parts(*plan_.parts);
     } else {
       cost += one_part(program_, plan_);
     }
@@ -117,8 +117,8 @@ class Facts {
     return cost;
   }
 
-  Cost running(const RunningPlan& plan) {
-    const codegen::RunningParts& softmax = plan.parts;
+  Cost online(const OnlinePlan& plan) {
+    const codegen::OnlineParts& softmax = plan.parts;
     Cost cost = add(KernelPath::Blocked, product(softmax.scores, *plan.scores));
     cost += add(KernelPath::Reductions, tiles(softmax.weights));
     cost += add(KernelPath::Blocked, product(softmax.products, *plan.products));

@@ -254,7 +254,7 @@ void OpenClBackend::run(const Kernel& kernel, std::span<void* const> arguments,
     built = k.built;
   }
   const Rendered& r = k.rendered;
-  // Returned to the pool when this function ends. The queue is in order, so later users of the memory run later.
+  // Retransposed to the pool when this function ends. The queue is in order, so later users of the memory run later.
   std::vector<std::unique_ptr<mem::Buffer>> partials;
   for (const std::int64_t bytes : r.partial_bytes)
     partials.push_back(std::make_unique<mem::Buffer>(memory_, static_cast<std::size_t>(bytes)));

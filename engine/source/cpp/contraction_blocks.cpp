@@ -49,15 +49,15 @@ void set_sizes(ContractionBlocks& b, std::int64_t bytes, bool rest, bool segment
   } else if (rest) {
     b.right_size = b.chunk * (64 / bytes);
   }
-  if (b.right == Lies::Turned && !b.right_in_memory) {
-    b.turned_pitch = pitch_of(b.chunk, bytes);
-    b.turned_size = 64 / bytes * b.turned_pitch;
+  if (b.right == Lies::Transposed && !b.right_in_memory) {
+    b.transposed_pitch = pitch_of(b.chunk, bytes);
+    b.transposed_size = 64 / bytes * b.transposed_pitch;
   }
   b.sums_size = (b.strips ? kStrip : b.rows) * b.columns;
   if (carries) b.carry_size = b.rows * b.columns;
   if (segments) b.total_size = b.rows * b.columns;
   for (std::int64_t* size :
-       {&b.left_size, &b.line_size, &b.right_size, &b.turned_size, &b.sums_size, &b.carry_size, &b.total_size})
+       {&b.left_size, &b.line_size, &b.right_size, &b.transposed_size, &b.sums_size, &b.carry_size, &b.total_size})
     *size = round_up(*size, 64 / bytes);
 }
 
@@ -82,14 +82,14 @@ ContractionBlocks choose_blocks(const codegen::ProductForm& plan, Keep keep, int
   if (left && (left->step == 1 || (left->row == 1 && c.columns <= 4 * b.panel))) {
     b.left = Lies::InMemory;
   } else {
-    b.left = plan.left.turned ? Lies::ByRows : Lies::ByDepths;
+    b.left = plan.left.transposed ? Lies::ByRows : Lies::ByDepths;
     b.left_in_memory = b.left == Lies::ByDepths && left && left->row == 1;
   }
   if (right && right->row == 1 && (c.rows <= kFewRows || near(right->step))) {
     b.right = Lies::InMemory;
   } else {
-    b.right = plan.right.turned ? Lies::Turned : Lies::ByDepths;
-    b.right_in_memory = b.right == Lies::Turned && right && right->step == 1;
+    b.right = plan.right.transposed ? Lies::Transposed : Lies::ByDepths;
+    b.right_in_memory = b.right == Lies::Transposed && right && right->step == 1;
   }
 
   b.rows = small                ? std::max<std::int64_t>(longest_tile / 2, kStrip)
@@ -113,8 +113,8 @@ ContractionBlocks symbolic_blocks(const codegen::ProductForm& plan, Keep keep, i
   b.chunk = small ? longest_tile : codegen::order::kMostDepthBlock;
   b.columns = (small ? 1 : keep == Keep::Heap ? kPanels : kStackPanels) * b.panel;
   b.rows = small ? std::max<std::int64_t>(longest_tile / 2, kStrip) : kStackRowBytes / bytes;
-  b.left = plan.left.turned ? Lies::ByRows : Lies::ByDepths;
-  b.right = plan.right.turned ? Lies::Turned : Lies::ByDepths;
+  b.left = plan.left.transposed ? Lies::ByRows : Lies::ByDepths;
+  b.right = plan.right.transposed ? Lies::Transposed : Lies::ByDepths;
   set_sizes(b, bytes, true, true, small);
   return b;
 }

@@ -13,10 +13,10 @@ inline constexpr std::int64_t kStrip = 8;
 
 /// How the elements that a block multiplies come to lie.
 enum class Lies : std::uint8_t {
-  InMemory,  // where they are, at even steps
-  ByRows,    // packed, a row's (or column's) depths side by side
-  ByDepths,  // packed, a depth's columns side by side; of the left factor, 8 rows, then the next depth's
-  Turned,    // packed by rows, or in memory so, and then turned by depths
+  InMemory,    // where they are, at even steps
+  ByRows,      // packed, a row's (or column's) depths side by side
+  ByDepths,    // packed, a depth's columns side by side; of the left factor, 8 rows, then the next depth's
+  Transposed,  // packed by rows, or in memory so, and then transposed by depths
 };
 
 /// Sizes in elements. They depend on the program and the tile length alone, never on the level: panels of every level
@@ -32,19 +32,19 @@ struct ContractionBlocks {
   bool left_in_memory = false;  // what is packed by depths is read where it lies
   Lies right = Lies::ByDepths;
   std::int64_t right_pitch = 0;
-  bool right_in_memory = false;  // what is turned is read where it lies
-  std::int64_t turned_pitch = 0;
+  bool right_in_memory = false;  // what is transposed is read where it lies
+  std::int64_t transposed_pitch = 0;
 
   // What is kept, in elements; the parts follow each other in this order.
   std::int64_t left_size = 0;
   std::int64_t line_size = 0;   // rows of the left factor at one depth
   std::int64_t right_size = 0;  // where it is not packed, of the columns that fill no register
-  std::int64_t turned_size = 0;
+  std::int64_t transposed_size = 0;
   std::int64_t sums_size = 0;
   std::int64_t carry_size = 0;
   std::int64_t total_size = 0;
   std::int64_t size() const {
-    return left_size + line_size + right_size + turned_size + sums_size + carry_size + total_size;
+    return left_size + line_size + right_size + transposed_size + sums_size + carry_size + total_size;
   }
 };
 

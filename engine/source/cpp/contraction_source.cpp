@@ -68,7 +68,7 @@ class ContractionSource {
     // factors and take results, and the functions that call these programs.
     text += "\n" + open + "namespace {\n" +
             helpers({"sum_block", symbolic_ != nullptr ? "sum_symbolic_rows" : "sum_rows",
-                     blocks_.right == Lies::Turned ? "turn" : ""});
+                     blocks_.right == Lies::Transposed ? "turn" : ""});
     text += finish_text() + "\n}  // namespace\n" + close + "\n" + parts_;
     text += open + "namespace {\n" + calls_ + "\n}  // namespace\n" + close;
     return {std::move(text), keep_ == Keep::Frame ? bytes_ : 0, eigen_};
@@ -127,9 +127,9 @@ class ContractionSource {
     const Lies lies = left ? blocks_.left : blocks_.right;
     const bool by_rows = lies != Lies::ByDepths;
     // The left factor's rows of one depth are packed into the same line again and again.
-    const std::int64_t pitch = left                   ? by_rows ? blocks_.left_pitch : blocks_.rows
-                               : lies == Lies::Turned ? blocks_.turned_pitch
-                                                      : blocks_.right_pitch;
+    const std::int64_t pitch = left                       ? by_rows ? blocks_.left_pitch : blocks_.rows
+                               : lies == Lies::Transposed ? blocks_.transposed_pitch
+                                                          : blocks_.right_pitch;
     const std::string call = left ? "make_left" : "make_right";
     add_part(call, [&](const LoopProgram& from) { return packing_program(from, shape_, left, by_rows, pitch); });
     packing_declarations_ += fmt::format(
@@ -145,7 +145,7 @@ class ContractionSource {
           "#if defined(__FMA__) || defined(__AVX512F__)\n#include <immintrin.h>\n#elif defined(__ARM_FEATURE_FMA)\n"
           "#include <arm_neon.h>\n#endif\n";
     if (keep_ == Keep::Heap) text += "#include <new>\n";
-    if (blocks_.right == Lies::Turned) text += "#include <utility>\n";
+    if (blocks_.right == Lies::Transposed) text += "#include <utility>\n";
     return text + "\n";
   }
 
@@ -190,8 +190,8 @@ class ContractionSource {
     add("kLeftRow", left ? left->row : by_rows ? blocks_.left_pitch : 1, "from one row to the next");
     add("kLeftStep", left ? left->step : by_rows ? 1 : kStrip, "from one depth to the next");
     add("kRightStep", right ? right->step : blocks_.right_pitch, "");
-    if (blocks_.right == Lies::Turned)
-      add("kTurnedRow", blocks_.right_in_memory ? plan_.right.memory->row : blocks_.turned_pitch, "");
+    if (blocks_.right == Lies::Transposed)
+      add("kTransposedRow", blocks_.right_in_memory ? plan_.right.memory->row : blocks_.transposed_pitch, "");
     return text;
   }
 
@@ -207,7 +207,7 @@ struct Work {
   Element* left;
   Element* line;
   Element* right;
-  Element* turned;
+  Element* transposed;
   Element* sums;
   Element* carry;
   Element* total;
@@ -285,9 +285,9 @@ struct Work {
             for (Int c = 0; c < some; ++c) {
               const Int row_of = column + j + c;
               const Int first = (batch * kColumns + row_of) * kDepth + p;
-              make_right(w, w.turned + c * kTurnedRow, row_of * kTurnedRow + p, first, first + depth);
+              make_right(w, w.transposed + c * kTransposedRow, row_of * kTransposedRow + p, first, first + depth);
             }
-            turn(w.turned, w.right + j, some, depth);
+            turn(w.transposed, w.right + j, some, depth);
           }
 )";
     }
@@ -332,9 +332,9 @@ inline void sum_rows(const Element* a, const Element* b, const Element* tail, In
 /// Computes and stores the results of some rows from their sums.
 inline void finish(const Work& w, Element* sums, Int batch, Int row, Int rows, Int column, Int columns);
 )";
-    if (blocks_.right == Lies::Turned)
+    if (blocks_.right == Lies::Transposed)
       text +=
-          "/// Transposes rows that lie kTurnedRow apart into rows that lie kRightStep apart.\n"
+          "/// Transposes rows that lie kTransposedRow apart into rows that lie kRightStep apart.\n"
           "inline void turn(const Element* from, Element* to, Int columns, Int depth);\n";
     return text + packing_declarations_;
   }
@@ -426,7 +426,7 @@ void multiply(Work& w, Int batch, Int row, Int rows, Int column, Int columns) {
     place("left", blocks_.left_size);
     place("line", blocks_.line_size);
     place("right", blocks_.right_size);
-    place("turned", blocks_.turned_size);
+    place("transposed", blocks_.transposed_size);
     place("sums", blocks_.sums_size);
     place("carry", blocks_.carry_size);
     place("total", blocks_.total_size);

@@ -52,7 +52,7 @@ class SymbolicFactor {
   }
 
   /// Is a load contiguous along the depth, and strided along the last axis?
-  std::string turned() const {
+  std::string transposed() const {
     std::string any;
     if (loops_.size() == summed_) return "false";
     const Loop& last = loops_[own_ > 0 ? summed_ + own_ - 1 : loops_.size() - 1];
@@ -118,7 +118,7 @@ std::string product_order(const Contraction& c, const LoopProgram& symbolic, con
       "{}, {}, {}, {}, {}, {});\n  }}()",
       left.walks(), right.walks(), points_text(outer, c.batch_loops, size), points_text(outer, c.row_loops, size),
       points_text(outer, c.column_loops, size), size(numel(symbolic.stages[c.stage].inner)), left.factor("left"),
-      right.factor("right"), left.turned(), right.turned(), codegen::window_form(program) ? "true" : "false",
+      right.factor("right"), left.transposed(), right.transposed(), codegen::window_form(program) ? "true" : "false",
       itemsize(c.dtype));
 }
 

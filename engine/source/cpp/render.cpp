@@ -70,7 +70,7 @@ FramedKernel render_symbolic(const codegen::LoopProgram& symbolic, const codegen
                              SizeTable& table, std::span<const SizeNumber> numbers, int longest_tile, bool framed) {
   if (codegen::parts_of(program) > 1) {
     throw ArgumentError("export_cpp",
-                        fmt::format("kernel {} consists of kernels that were joined row by row, whose form depends on "
+                        fmt::format("kernel {} consists of kernels that were fused row by row, whose form depends on "
                                     "the numbers; export the computation at one size (export_cpp of tensors)",
                                     program.name));
   }

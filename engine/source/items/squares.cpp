@@ -24,7 +24,7 @@ constexpr int kGpuLanes = 4;
 constexpr std::size_t kGpuGroup = 8;
 
 /// Loads that are contiguous along `across` and strided along the last loop.
-std::set<std::int32_t> turned_loads(const LoopProgram& program, std::size_t across) {
+std::set<std::int32_t> transposed_loads(const LoopProgram& program, std::size_t across) {
   std::set<std::int32_t> loads;
   for (const codegen::Stage& s : program.stages) {
     for (const Instr& in : s.outer) {
@@ -41,14 +41,14 @@ std::set<std::int32_t> turned_loads(const LoopProgram& program, std::size_t acro
 class SquareRenderer : private Statements {
  public:
   SquareRenderer(const LoopProgram& program, const ItemDialect& dialect, const WorkDivision& work,
-                 const DeviceTraits& table, int lanes, std::size_t across, std::set<std::int32_t> turned)
+                 const DeviceTraits& table, int lanes, std::size_t across, std::set<std::int32_t> transposed)
       : Statements(program, dialect, table),
         work_(work),
         lanes_(lanes),
         squares_(table.cpu ? kSquares : 1),
         group_(table.cpu || table.group_size < kGpuGroup * kGpuGroup ? 1 : kGpuGroup),
         across_(across),
-        turned_(std::move(turned)),
+        transposed_(std::move(transposed)),
         int_(dialect.position_type(work.wide)) {}
 
   Rendered run() {
@@ -69,9 +69,9 @@ class SquareRenderer : private Statements {
     out.numbers = numbers_.all();
     out.parameters = parameters_.all();
     out.fp64 = work_.fp64;
-    out.method = fmt::format("squares of {0} x {0} along o{1} and o{2}, loaded along o{1} and turned in registers; {3}",
-                             lanes_, across_, last(),
-                             squares_ > 1 ? fmt::format("{0} x {0} squares an item", squares_) : "a square an item");
+    out.method = fmt::format(
+        "squares of {0} x {0} along o{1} and o{2}, loaded along o{1} and transposed in registers; {3}", lanes_, across_,
+        last(), squares_ > 1 ? fmt::format("{0} x {0} squares an item", squares_) : "a square an item");
     finish_source(program_, dialect_, out, {text}, parameters_.names());
     return out;
   }
@@ -138,7 +138,7 @@ class SquareRenderer : private Statements {
   void write_square(CodePosition place, bool whole) {
     place.width = lanes_;
     const std::string all = std::to_string(lanes_);
-    for (const std::int32_t aux : turned_) {
+    for (const std::int32_t aux : transposed_) {
       const Access& a = program_.accesses[at(aux)];
       line("{} square{}[{}];", value_type(a.dtype, lanes_), aux, lanes_);
       open("for (int k = 0; k < {}; ++k) {{", whole ? all : "columns_here");
@@ -167,7 +167,7 @@ class SquareRenderer : private Statements {
   const int squares_;
   const std::size_t group_;
   const std::size_t across_;
-  const std::set<std::int32_t> turned_;
+  const std::set<std::int32_t> transposed_;
   const std::string int_;
 };
 
@@ -180,21 +180,21 @@ std::optional<Rendered> render_squares(const LoopProgram& program, const ItemDia
   for (const codegen::Argument& a : program.arguments)
     if (a.shares >= 0) return std::nullopt;  // one point's store may overwrite what another point has yet to load
   const std::size_t last = program.outer.size() - 1;
-  std::set<std::int32_t> turned;
+  std::set<std::int32_t> transposed;
   std::size_t across = 0;
   for (std::size_t d = 0; d < last; ++d) {
-    std::set<std::int32_t> loads = turned_loads(program, d);
-    if (loads.size() <= turned.size()) continue;
-    turned = std::move(loads);
+    std::set<std::int32_t> loads = transposed_loads(program, d);
+    if (loads.size() <= transposed.size()) continue;
+    transposed = std::move(loads);
     across = d;
   }
-  if (turned.empty()) return std::nullopt;
+  if (transposed.empty()) return std::nullopt;
   const WorkDivision work = divide_work(program, table, options);
   const int lanes = table.cpu ? work.widest : std::max(work.widest, kGpuLanes);
   const std::int64_t least = std::min(program.outer[across].value(), program.outer[last].value());
   // On short axes squares would be half empty.
   if (lanes < 2 || least < lanes) return std::nullopt;
-  return SquareRenderer(program, dialect, work, table, lanes, across, std::move(turned)).run();
+  return SquareRenderer(program, dialect, work, table, lanes, across, std::move(transposed)).run();
 }
 
 }  // namespace oriel::source::items

@@ -22,7 +22,7 @@ struct Program {
   std::array<std::array<std::uint32_t, 2>, 3> leaves{};  // which of the sizes each axis of a leaf has
   std::array<std::uint32_t, 3> views{};                  // how each leaf is passed
   bool automatic = false;
-  bool long_sizes = false;  // so long that kernels are joined row by row
+  bool long_sizes = false;  // so long that kernels are fused row by row
 };
 
 /// The program that the captured callable runs, which may not hold it.

@@ -127,7 +127,7 @@ class OperandMaker {
       case 15:
         return flipped(shape, dtype, below, axis);
       default:
-        return turned(shape, dtype, below);
+        return transposed(shape, dtype, below);
     }
   }
 
@@ -245,7 +245,7 @@ class OperandMaker {
   }
 
   // Stores columns before rows, for any rank.
-  Viewed turned(const Extents& shape, DType dtype, std::span<const ViewStep> below) {
+  Viewed transposed(const Extents& shape, DType dtype, std::span<const ViewStep> below) {
     if (shape.size() < 2) return make(shape, dtype, below);
     return swapped(shape, dtype, below, shape.size() - 2, shape.size() - 1);
   }

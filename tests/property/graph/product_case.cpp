@@ -186,12 +186,12 @@ class ProductBuilder {
         x = x.transpose() + 1;
         const auto rows = static_cast<std::size_t>(want.shape[want.shape.size() - 2]);
         const auto columns = static_cast<std::size_t>(want.shape.back());
-        std::vector<double> turned(want.values.size());
-        for (std::size_t i = 0; i < turned.size(); ++i) {
+        std::vector<double> transposed(want.values.size());
+        for (std::size_t i = 0; i < transposed.size(); ++i) {
           const std::size_t s = i / (rows * columns), at = i % (rows * columns);
-          turned[i] = want.values[s * rows * columns + at % rows * columns + at / rows] + 1;
+          transposed[i] = want.values[s * rows * columns + at % rows * columns + at / rows] + 1;
         }
-        want.values = turned;
+        want.values = transposed;
         break;
       }
       default:
@@ -351,11 +351,11 @@ class ProductBuilder {
     for (Dense* d : {&a.model, &b.model, &v.model})
       if (d->shape.size() == 2) d->shape.insert(d->shape.begin(), 1);
     if (transposed) {
-      Dense turned{{b.model.shape[0], depth, n}, {}};
-      for (std::int64_t s = 0; s < turned.shape[0]; ++s)
+      Dense transposed{{b.model.shape[0], depth, n}, {}};
+      for (std::int64_t s = 0; s < transposed.shape[0]; ++s)
         for (std::int64_t k = 0; k < depth; ++k)
-          for (std::int64_t j = 0; j < n; ++j) turned.values.push_back(b.model.at({s, j, k}));
-      b.model = std::move(turned);
+          for (std::int64_t j = 0; j < n; ++j) transposed.values.push_back(b.model.at({s, j, k}));
+      b.model = std::move(transposed);
     }
     Dense y = multiplied(a.model, b.model);
     if (attention) {

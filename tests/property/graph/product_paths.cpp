@@ -1,8 +1,8 @@
 #include "product_paths.hpp"
 
 #include "backend/eigen/products/contraction_plan.hpp"
+#include "backend/eigen/products/online_softmax.hpp"
 #include "backend/eigen/products/parts.hpp"
-#include "backend/eigen/products/running.hpp"
 #include "backend/eigen/products/small_plan.hpp"
 #include "backend/eigen/products/windows_plan.hpp"
 
@@ -38,15 +38,15 @@ void add_product(const std::string& where, const ContractionPlan& plan, std::vec
 std::vector<std::string> paths_of(const backend::eigen::TieredKernel& kernel) {
   const Plan& plan = *kernel.plan;
   std::vector<std::string> list;
-  if (plan.parts != nullptr && plan.parts->running != nullptr) {
-    add_product("running softmax, scores ", *plan.parts->running->scores, list);
-    add_product("running softmax, products ", *plan.parts->running->products, list);
+  if (plan.parts != nullptr && plan.parts->online != nullptr) {
+    add_product("online softmax, scores ", *plan.parts->online->scores, list);
+    add_product("online softmax, products ", *plan.parts->online->products, list);
   } else if (plan.parts != nullptr) {
     for (const backend::eigen::PartPlan& part : plan.parts->parts) {
       if (part.product != nullptr)
-        add_product("joined rows, ", *part.product, list);
+        add_product("fused rows, ", *part.product, list);
       else
-        list.push_back("joined rows, tiles");
+        list.push_back("fused rows, tiles");
     }
   } else if (plan.windows != nullptr) {
     list.push_back(std::string("windows, ") + (plan.windows->memory ? "as they lie" : "computed") +
@@ -64,13 +64,13 @@ std::vector<std::string> paths_of(const backend::eigen::TieredKernel& kernel) {
 }
 
 std::vector<std::string> known_paths() {
-  std::vector<std::string> list{"tiles", "joined rows, tiles", "kept panels", "side by side, results stored at once",
+  std::vector<std::string> list{"tiles", "fused rows, tiles", "kept panels", "side by side, results stored at once",
                                 "side by side, results worked on"};
   for (const char* windows : {"as they lie", "as they lie, weighed", "computed", "computed, weighed"})
     list.push_back(std::string("windows, ") + windows);
-  for (const char* where : {"", "joined rows, ", "running softmax, scores ", "running softmax, products "}) {
+  for (const char* where : {"", "fused rows, ", "online softmax, scores ", "online softmax, products "}) {
     const std::string blocked = std::string(where) + "blocked, ";
-    const bool weights = where == std::string("running softmax, products ");  // weights lie in memory of the thread
+    const bool weights = where == std::string("online softmax, products ");  // weights lie in memory of the thread
     for (const char* step : {"+", "0", "-"}) {
       list.push_back(blocked + "right as it lies, row +, step " + step);
       if (!weights) list.push_back(blocked + "left as it lies, row +, step " + step);
@@ -82,8 +82,8 @@ std::vector<std::string> known_paths() {
     }
     if (!weights) list.push_back(blocked + "left as it lies, row -, step +");
     list.push_back(blocked + "results stored at once");
-    // A running softmax stores rows of scores and of weighted values while they are summed.
-    if (std::string(where).find("running") == std::string::npos) list.push_back(blocked + "results worked on");
+    // An online softmax stores rows of scores and of weighted values while they are summed.
+    if (std::string(where).find("online") == std::string::npos) list.push_back(blocked + "results worked on");
     list.push_back(blocked + "several blocks of depths");
   }
   list.push_back("blocked, segments");

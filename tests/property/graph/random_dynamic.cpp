@@ -169,7 +169,7 @@ void agrees(const Program& program, SavedPrograms& saved) {
   const auto sizes_of = [](const std::vector<Tensor>& leaves) { return measure(leaves); };
   const auto g = oriel::function(sizes_of, options);
   const std::string folder = saved.folder();
-  bool joined_rows = false;
+  bool fused_rows = false;
   const int rounds = program.long_sizes ? kLongRounds : kRounds;
   for (int round = 0; round < rounds; ++round) {
     std::array<std::int64_t, kSizes> sizes{};
@@ -182,7 +182,7 @@ void agrees(const Program& program, SavedPrograms& saved) {
       const auto& axes = program.leaves[k];
       leaves.push_back(passed({sizes[axes[0]], sizes[axes[1]]}, static_cast<std::uint32_t>(round), program.views[k]));
     }
-    if (program.long_sizes && !joined_rows) joined_rows = joins_rows(leaves);
+    if (program.long_sizes && !fused_rows) fused_rows = joins_rows(leaves);
     const auto fixed = oriel::function(callable, fixed_sizes);
     bool served = true;
     for (const bool first : {true, false}) {
@@ -211,7 +211,7 @@ void agrees(const Program& program, SavedPrograms& saved) {
     if (const std::string differs = saved.check(f, calls, !views); !differs.empty()) RC_FAIL(differs);
   RC_CLASSIFY(comprehensions > 0, "with a comprehension");
   RC_CLASSIFY(2 * refused > comprehensions, "most of them refuse the sizes");
-  RC_CLASSIFY(joined_rows, "with kernels that are joined row by row");
+  RC_CLASSIFY(fused_rows, "with kernels that are fused row by row");
   RC_TAG(f.counts().traces < static_cast<std::uint64_t>(rounds) / 3 ? "few traces" : "many traces");
   std::size_t met = 0, scheduled = 0;
   for (const FunctionEntry& entry : f.entries()) {

@@ -21,7 +21,7 @@ testing::Program random_program(std::mt19937& random) {
     step.kind = static_cast<std::uint32_t>(random() % testing::kind_count());
     for (std::uint32_t& die : step.dice) die = static_cast<std::uint32_t>(random() % 1000);
   }
-  // Random steps rarely make joined kernels, so some programs end with a step that does.
+  // Random steps rarely make fused kernels, so some programs end with a step that does.
   if (random() % 3 == 0) program.steps.back().kind = testing::kChained;
   return program;
 }
@@ -34,8 +34,8 @@ TEST_CASE("exports of random programs give the engine's bits") {
   unsigned seed = 0;
   REQUIRE((wanted >> count >> seed));
   set_lazy_limits({.nodes = 0, .bytes = 0});
-  // Exports have no running softmax: a softmax between two products is rounded as if it stood alone.
-  schedule::set_rule_enabled("running softmax", false);
+  // Exports have no online softmax: a softmax between two products is rounded as if it stood alone.
+  schedule::set_rule_enabled("online softmax", false);
   std::mt19937 random(seed);
   const test::TemporaryFolder folder;
   testing::CallersMemories memories;  // of all programs

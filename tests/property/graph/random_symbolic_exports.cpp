@@ -82,8 +82,8 @@ TEST_CASE("exports of random programs of open sizes give the bits of a capture")
   int count = 0;
   unsigned seed = 0;
   REQUIRE((wanted >> count >> seed));
-  // Exports have no running softmax: a softmax between two products is rounded as if it stood alone.
-  schedule::set_rule_enabled("running softmax", false);
+  // Exports have no online softmax: a softmax between two products is rounded as if it stood alone.
+  schedule::set_rule_enabled("online softmax", false);
   std::mt19937 random(seed);
   const test::TemporaryFolder folder;
   test::SymbolicProgram together(folder);

@@ -177,7 +177,7 @@ TEST_CASE("products take the paths that their sizes call for") {
   check([](Tensor x, Tensor w) { return matmul(x, w) + matmul(w.transpose(), x.transpose()); });
 }
 
-TEST_CASE("kernels that are joined row by row serve other sizes") {
+TEST_CASE("kernels that are fused row by row serve other sizes") {
   if (default_device().kind != DeviceKind::eigen) return;
   // Sequences of n queries and m keys, so long that their rows are kept; heads of 16 numbers.
   const Sizes sizes = {{70, 96}, {71, 97}, {90, 100}, {128, 77}, {200, 130}, {65, 65}, {99, 300}, {81, 64}};

@@ -89,7 +89,7 @@ TEST_CASE("sizes of a batch share the panels of a weight") {
   }
 }
 
-TEST_CASE("kernels that are joined row by row keep their weights") {
+TEST_CASE("kernels that are fused row by row keep their weights") {
   if (default_device().kind != DeviceKind::eigen) return;
   const auto layer = [](Tensor x, Tensor w) { return softmax(matmul(x, w.permute({1, 0})), -1); };
   const auto f = function(layer);

@@ -56,16 +56,16 @@ Tensor attention(const Operands& o, const Mask& mask = {}) {
 }
 
 std::vector<double> step_by_step(const Tensor& x) {
-  schedule::set_rule_enabled("join rows", false);
+  schedule::set_rule_enabled("fuse rows", false);
   std::vector<double> v = x.to_vector<double>();
-  schedule::set_rule_enabled("join rows", true);
+  schedule::set_rule_enabled("fuse rows", true);
   return v;
 }
 
 void check_close(const Tensor& ours, const Tensor& wide, double allowed) {
   const Explanation plan = explain(ours);
   CHECK(plan.kernels.size() == 1);
-  CHECK(plan.kernels[0].method.find("running maximum") != std::string::npos);
+  CHECK(plan.kernels[0].method.find("online softmax") != std::string::npos);
   CHECK(plan.memory.peak_bytes == 0);
   const std::vector<double> want = step_by_step(wide);
   const std::vector<double> got = ours.to(DType::float64).to_vector<double>();
@@ -273,15 +273,15 @@ TEST_CASE("memory grows with the columns, not with rows times columns") {
   const Explanation plan = explain(attention(o));
   REQUIRE(plan.kernels.size() == 1);
   CHECK(plan.memory.peak_bytes == 0);
-  CHECK(plan.str().find("running softmax (once)") != std::string::npos);
-  schedule::set_rule_enabled("running softmax", false);
+  CHECK(plan.str().find("online softmax (once)") != std::string::npos);
+  schedule::set_rule_enabled("online softmax", false);
   CHECK(explain(attention(o)).kernels[0].method.find("3 parts, 16 of 1 x 4096 rows at a time") == 0);
-  schedule::set_rule_enabled("running softmax", true);
+  schedule::set_rule_enabled("online softmax", true);
 }
 
 // Sanitizers' own memory grows too.
 #if !defined(__SANITIZE_ADDRESS__) && !defined(__SANITIZE_THREAD__)
-TEST_CASE("running takes no more memory than planned: none that grows with rows times columns") {
+TEST_CASE("an online softmax takes no more memory than planned: none that grows with rows times columns") {
   const Operands o = operands(1, 4096, 8192, 32, 32);
   const Tensor y = attention(o, causal);
   rusage before{};
@@ -293,7 +293,7 @@ TEST_CASE("running takes no more memory than planned: none that grows with rows 
 }
 #endif
 
-TEST_CASE("programs that only resemble a running softmax run in parts, and are right") {
+TEST_CASE("programs that only resemble an online softmax run in parts, and are right") {
   const Operands o = operands(2, 64, 600, 20, 24);
   const auto twice = [](const Operands& p) {
     const Tensor x = matmul(p.q, p.k.transpose());
@@ -320,9 +320,9 @@ TEST_CASE("a stack of many layers is cut into kernels of as many parts as the de
   CHECK(plan.kernels[0].method.find("16 parts") == 0);
   CHECK(plan.str().find("a kernel of 17 parts (limit 16)") != std::string::npos);
   const std::vector<float> got = ours.to_vector<float>();
-  schedule::set_rule_enabled("join rows", false);
+  schedule::set_rule_enabled("fuse rows", false);
   const std::vector<float> want = layers().to_vector<float>();
-  schedule::set_rule_enabled("join rows", true);
+  schedule::set_rule_enabled("fuse rows", true);
   CHECK(got == want);
 }
 
@@ -339,7 +339,7 @@ TEST_CASE("rows of scores or weights that something else reads too are kept whol
   using Step = std::function<Tensor(const Tensor&)>;
   const auto check = [&](const Step& weigh, const Step& use) {
     const Tensor ours = use(weigh(matmul(o.q, o.k.transpose())));
-    CHECK(explain(ours).str().find("running maximum") == std::string::npos);
+    CHECK(explain(ours).str().find("online softmax") == std::string::npos);
     const std::vector<double> want =
         step_by_step(use(weigh(matmul(o.q.to(DType::float64), o.k.to(DType::float64).transpose()))));
     const std::vector<float> got = ours.to_vector<float>();

@@ -241,7 +241,7 @@ TEST_CASE("long depths are summed in segments, whose order does not depend on th
   CHECK(blocked > 0);
 
   // Products packed into panels, products that stream the right factor, and dot products.
-  for (const auto& [rows, columns, turned, path] :
+  for (const auto& [rows, columns, transposed, path] :
        std::vector<std::tuple<std::int64_t, std::int64_t, bool, std::string>>{
            {6, 20, true, "blocked, rows from in0 read as they lie, columns from in1 packed, depth in 12 segments"},
            {2, 40, false,
@@ -258,7 +258,7 @@ TEST_CASE("long depths are summed in segments, whose order does not depend on th
     const auto o0 = k.argument(DType::float32, rows * columns, true);
     k.stage({long_depth});
     const ValueId a = k.load(true, i0, ShapeTracker(View::make({rows, columns, long_depth}, {long_depth, 0, 1})));
-    const Ints steps = turned ? Ints{0, long_depth, 1} : Ints{0, 1, columns};
+    const Ints steps = transposed ? Ints{0, long_depth, 1} : Ints{0, 1, columns};
     const ValueId b = k.load(true, i1, ShapeTracker(View::make({rows, columns, long_depth}, steps)));
     k.store(false, k.reduce(Op::Sum, k.op(true, Op::Mul, DType::float32, a, b)), o0,
             ShapeTracker(Shape{rows, columns}));
@@ -279,7 +279,7 @@ TEST_CASE("long depths are summed in segments, whose order does not depend on th
         double size = 0;
         for (std::int64_t r = 0; r < long_depth; ++r) {
           const double u = x.as<float>()[i / columns * long_depth + r];
-          const double v = y.as<float>()[turned ? i % columns * long_depth + r : r * columns + i % columns];
+          const double v = y.as<float>()[transposed ? i % columns * long_depth + r : r * columns + i % columns];
           sum += u * v;
           size += std::fabs(u * v);
         }

@@ -47,17 +47,17 @@ const ContractionBlocks blocks_of(const LoopProgram& program) {
 }
 
 /// left (rows, depth) times right (depth, columns). Each may be stored transposed.
-Work plain(DType dtype, std::int64_t rows, std::int64_t columns, std::int64_t depth, bool left_turned,
-           bool right_turned, DType right_memory) {
+Work plain(DType dtype, std::int64_t rows, std::int64_t columns, std::int64_t depth, bool left_transposed,
+           bool right_transposed, DType right_memory) {
   Builder k({rows, columns});
   k.p.name = "plain_" + std::to_string(rows) + "_" + std::to_string(columns) + "_" + std::to_string(depth) +
-             (left_turned ? "_t" : "_n") + (right_turned ? "t_" : "n_") + std::string(name(right_memory));
+             (left_transposed ? "_t" : "_n") + (right_transposed ? "t_" : "n_") + std::string(name(right_memory));
   const auto x = k.argument(dtype, rows * depth);
   const auto y = k.argument(right_memory, depth * columns);
   const auto o = k.argument(dtype, rows * columns, true);
   k.stage({depth});
-  const Ints left = left_turned ? Ints{1, 0, rows} : Ints{depth, 0, 1};
-  const Ints right = right_turned ? Ints{0, depth, 1} : Ints{0, 1, columns};
+  const Ints left = left_transposed ? Ints{1, 0, rows} : Ints{depth, 0, 1};
+  const Ints right = right_transposed ? Ints{0, depth, 1} : Ints{0, 1, columns};
   const ValueId a = k.load(true, x, ShapeTracker(View::make({rows, columns, depth}, left)));
   const ValueId b = k.load(true, y, ShapeTracker(View::make({rows, columns, depth}, right)));
   k.store(false, k.reduce(Op::Sum, k.op(true, Op::Mul, dtype, a, b)), o, ShapeTracker(Shape{rows, columns}));
@@ -86,7 +86,7 @@ TEST_CASE("random views, prologues and epilogues around the edges of blocks") {
   check_same_bits(works, "");
 }
 
-TEST_CASE("factors as they lie, packed and turned, at every level") {
+TEST_CASE("factors as they lie, packed and transposed, at every level") {
   std::vector<Work> works = {plain(DType::float32, 20, 64, 400, false, false, DType::float32),
                              plain(DType::float32, 70, 250, 33, true, true, DType::float32),
                              plain(DType::float32, 30, 50, 90, true, false, DType::float32),
@@ -94,16 +94,16 @@ TEST_CASE("factors as they lie, packed and turned, at every level") {
   // Halves are widened while they are packed: here with the depth contiguous in memory, so they are transposed too.
   works.push_back(plain(DType::float32, 21, 40, 50, false, true, DType::bfloat16));
   std::set<std::pair<Lies, Lies>> seen;
-  std::set<bool> turned_in_memory;
+  std::set<bool> transposed_in_memory;
   std::set<bool> strips;
   for (const Work& w : works) {
     const ContractionBlocks b = blocks_of(w.program);
     seen.insert({b.left, b.right});
-    if (b.right == Lies::Turned) turned_in_memory.insert(b.right_in_memory);
+    if (b.right == Lies::Transposed) transposed_in_memory.insert(b.right_in_memory);
     strips.insert(b.strips);
   }
   CHECK(seen.size() >= 3);
-  CHECK(turned_in_memory.size() == 2);
+  CHECK(transposed_in_memory.size() == 2);
   CHECK(strips.size() == 2);
   for (const std::string& level : isa_levels()) check_same_bits(works, level, level == isa_levels()[0] ? 1 : 3);
 }

@@ -97,9 +97,9 @@ Operands grid(Op op, DType from) {
   return o;
 }
 
-/// Special and ordinary numbers in a random order, rotated by `turned` places: the result of a lane must not depend on
-/// the other lanes.
-Operands mixed(Op op, DType from, std::int64_t turned) {
+/// Special and ordinary numbers in a random order, rotated by `transposed` places: the result of a lane must not depend
+/// on the other lanes.
+Operands mixed(Op op, DType from, std::int64_t transposed) {
   constexpr std::int64_t n = 1600;
   const std::vector<Word> some = interesting(from);
   std::mt19937_64 random(7);
@@ -110,7 +110,7 @@ Operands mixed(Op op, DType from, std::int64_t turned) {
   };
   Operands o{Bytes(op == Op::Where ? DType::bool_ : from, n), Bytes(from, n), Bytes(from, n)};
   for (std::int64_t i = 0; i < n; ++i) {
-    const std::int64_t at = (i + turned) % n;
+    const std::int64_t at = (i + transposed) % n;
     const Word x = draw(i);
     write_element(o.a, at, op == Op::Where ? Word(random() & 1) : x);
     write_element(o.b, at, draw((i + 1) % n));
@@ -194,11 +194,11 @@ TEST_CASE("every elementwise op, where NaN, infinities, zeros, subnormal and ord
         const bool test = row.rule == graph::DTypeRule::Compare || row.rule == graph::DTypeRule::FloatTest;
         const DType to = test ? DType::bool_ : from;
         const Bytes got = check_op(device, row.op, from, to, mixed(row.op, from, 0));
-        const std::int64_t turned = 37;
-        const Bytes again = check_op(device, row.op, from, to, mixed(row.op, from, turned));
+        const std::int64_t transposed = 37;
+        const Bytes again = check_op(device, row.op, from, to, mixed(row.op, from, transposed));
         std::int64_t differ = 0;
         for (std::int64_t i = 0; i < got.elements(); ++i)
-          differ += read_element(got, i) != read_element(again, (i + turned) % got.elements());
+          differ += read_element(got, i) != read_element(again, (i + transposed) % got.elements());
         INFO(row.name, " of ", name(from));
         CHECK(differ == 0);
       }

@@ -153,7 +153,7 @@ TEST_CASE("spellings for work items give the functors' results, over all of floa
   if (!has_opencl()) return;
   opencl::OpenClBackend device(0, opencl_options());
   const std::vector<float> x = dense_arguments<float>();
-  const std::vector<float> y = turned_arguments(x, 5);
+  const std::vector<float> y = transposed_arguments(x, 5);
   const auto n = static_cast<std::int64_t>(x.size());
   const Everything e = everything(DType::float32, n);
   std::vector<Bytes> got;
@@ -372,7 +372,7 @@ TEST_CASE("contractions by blocks: tails, batches, transposed factors, several r
   opencl::OpenClBackend device(0, opencl_options());
   struct Case {
     std::int64_t batches, rows, columns, depth;
-    bool turned;
+    bool transposed;
   };
   for (const Case& c : {Case{1, 64, 64, 64, false}, Case{1, 133, 47, 300, true}, Case{3, 29, 271, 70, false},
                         Case{2, 140, 300, 17, true}}) {
@@ -387,12 +387,12 @@ TEST_CASE("contractions by blocks: tails, batches, transposed factors, several r
       const auto o0 = k.argument(dtype, c.batches * c.rows * c.columns, true);
       const Shape all{c.batches, c.rows, c.columns, c.depth};
       ShapeTracker a(Shape{c.batches, c.rows, 1, c.depth});
-      if (c.turned) a = ShapeTracker(Shape{c.batches, c.depth, 1, c.rows}).permute({0, 3, 2, 1});
+      if (c.transposed) a = ShapeTracker(Shape{c.batches, c.depth, 1, c.rows}).permute({0, 3, 2, 1});
       const ShapeTracker b = ShapeTracker(Shape{c.batches, c.depth, 1, c.columns}).permute({0, 2, 3, 1});
       k.stage({c.depth});
       const ValueId x = k.load(true, i0, a.expand(all));
       const ValueId y = k.load(true, i1, b.expand(all));
-      const ValueId factor = c.turned ? k.op(true, Op::Abs, held, y) : y;
+      const ValueId factor = c.transposed ? k.op(true, Op::Abs, held, y) : y;
       const ValueId sum = k.reduce(Op::Sum, k.op(true, Op::Mul, held, x, factor));
       const Shape results{c.batches, c.rows, c.columns};
       const ValueId bias = k.load(false, i2, ShapeTracker(Shape{1, 1, c.columns}).expand(results));

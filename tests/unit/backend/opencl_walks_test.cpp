@@ -116,17 +116,17 @@ TEST_CASE("few strips of many rows are dealt out in parts, the same bits each ti
   }
 }
 
-TEST_CASE("turned copies: squares, tails, masks, other operands beside them, each dtype, on CPUs and on GPUs") {
+TEST_CASE("transposed copies: squares, tails, masks, other operands beside them, each dtype, on CPUs and on GPUs") {
   if (!has_opencl()) return;
   for (const bool cpu : {true, false}) {
     opencl::Options options = cpu_options();
     if (!cpu) options.adjust = [](opencl::DeviceTable& t) { t.cpu = false; };
     opencl::OpenClBackend device(0, options);
     const std::int64_t a = 37, b = 150;
-    const ShapeTracker plain(Shape{2, b, a}), turned = plain.permute({0, 2, 1});
+    const ShapeTracker plain(Shape{2, b, a}), transposed = plain.permute({0, 2, 1});
     const Shape shape{2, a, b};
     const std::vector<ShapeTracker> views{
-        turned,
+        transposed,
         plain.permute({2, 0, 1}).reshape({a, 2 * b}).reshape({1, a, 2 * b}),  // with the last axis first
         plain.pad({{0, 0}, {1, 2}, {3, 0}}).permute({0, 2, 1}),
         plain.shrink({{0, 2}, {4, b}, {1, a - 1}}).permute({0, 2, 1}),
@@ -151,7 +151,7 @@ TEST_CASE("turned copies: squares, tails, masks, other operands beside them, eac
                 ShapeTracker(here));
         CAPTURE(name(dtype));
         CAPTURE(view.str());
-        CHECK(method(device, k.p).find("turned in registers") != std::string::npos);
+        CHECK(method(device, k.p).find("transposed in registers") != std::string::npos);
         const Bytes in = random_bytes(dtype, 2 * a * b, 8), other = random_bytes(dtype, n, 9);
         const Bytes want(dtype, n), want_at(DType::int64, n), got(dtype, n), got_at(DType::int64, n);
         interpret(k.p, {&in, &other, &want, &want_at});

@@ -65,7 +65,7 @@ struct Sizes {
 };
 
 /// A product of matrices that lie one behind the other in memory, or transposed.
-Case plain(DType dtype, const Sizes& s, bool left_turned, bool right_turned) {
+Case plain(DType dtype, const Sizes& s, bool left_transposed, bool right_transposed) {
   Case c;
   const auto& [batches, rows, columns, depth] = s;
   c.inputs.emplace_back(dtype, batches * rows * depth);
@@ -77,8 +77,8 @@ Case plain(DType dtype, const Sizes& s, bool left_turned, bool right_turned) {
   const auto o0 = k.argument(dtype, batches * rows * columns, true);
   const Shape all{batches, rows, columns, depth};
   k.stage({depth});
-  const Ints left = left_turned ? Ints{rows * depth, 1, 0, rows} : Ints{rows * depth, depth, 0, 1};
-  const Ints right = right_turned ? Ints{columns * depth, 0, depth, 1} : Ints{columns * depth, 0, 1, columns};
+  const Ints left = left_transposed ? Ints{rows * depth, 1, 0, rows} : Ints{rows * depth, depth, 0, 1};
+  const Ints right = right_transposed ? Ints{columns * depth, 0, depth, 1} : Ints{columns * depth, 0, 1, columns};
   const ValueId a = k.load(true, i0, ShapeTracker(View::make(all, left)));
   const ValueId b = k.load(true, i1, ShapeTracker(View::make(all, right)));
   const ValueId sum = k.reduce(Op::Sum, k.op(true, Op::Mul, dtype, a, b));
@@ -179,8 +179,8 @@ TEST_CASE("successive matrices of 2 x 2 are multiplied where they lie") {
       CHECK(check_bits(c) == level_count());
     }
   }
-  const Case turned = plain(DType::float32, {20, 2, 2, 2}, true, false);
-  CHECK(backend::eigen::EigenBackend({1, 0, ""}).method(turned.program).find("side by side") != std::string::npos);
+  const Case transposed = plain(DType::float32, {20, 2, 2, 2}, true, false);
+  CHECK(backend::eigen::EigenBackend({1, 0, ""}).method(transposed.program).find("side by side") != std::string::npos);
 }
 
 TEST_CASE("successive vectors of up to four elements and squares are multiplied where they lie") {
@@ -213,11 +213,11 @@ TEST_CASE("flat, narrow and deep matrices") {
                                            {40, 2, 3, 257},
                                            {16, 30, 8, 3},
                                            {18, 4, 14, 2}}) {
-    for (const bool turned : {false, true}) {
+    for (const bool transposed : {false, true}) {
       CAPTURE(s.columns);
       CAPTURE(s.depth);
-      CAPTURE(turned);
-      const Case c = plain(DType::float32, s, turned, turned);
+      CAPTURE(transposed);
+      const Case c = plain(DType::float32, s, transposed, transposed);
       const std::string method = backend::eigen::EigenBackend({1, 0, ""}).method(c.program);
       CAPTURE(method);
       const int here = check_bits(c);

@@ -70,7 +70,7 @@ void check_dtype(DType dtype) {
   if (dtype == DType::bool_) {
     for (std::size_t k = 0; k < x.size(); ++k) x[k] = static_cast<T>(k / 3 % 2);
   }
-  const std::vector<T> y = turned_arguments(x, 5);
+  const std::vector<T> y = transposed_arguments(x, 5);
   for (const std::string& level : isa_levels()) {
     const backend::isa::Table& table = backend::isa::table(level.c_str());
     for (const graph::OpRow& row : graph::kOpTable) {

@@ -39,9 +39,9 @@ struct Case {
   DType memory = DType::float32;
   bool weighed = false;
   bool flipped = false;
-  bool turned = false;    // the image is stored transposed
-  bool prologue = false;  // an operation before the windows, computed once for each element
-  bool edge = false;      // invalid elements read as the dtype's lowest number
+  bool transposed = false;  // the image is stored transposed
+  bool prologue = false;    // an operation before the windows, computed once for each element
+  bool edge = false;        // invalid elements read as the dtype's lowest number
   bool epilogue = false;
   bool rows_in_weights = false;  // weights differ from one row of results to the next
 };
@@ -53,7 +53,7 @@ std::string text(const Case& c) {
   };
   return std::string(graph::name(c.op)) + " " + std::string(name(c.dtype)) + " images " + std::to_string(c.images) +
          " channels " + std::to_string(c.channels) + " y " + along(c.y) + " x " + along(c.x) +
-         (c.weighed ? " weighed" : "") + (c.flipped ? " flipped" : "") + (c.turned ? " turned" : "") +
+         (c.weighed ? " weighed" : "") + (c.flipped ? " flipped" : "") + (c.transposed ? " transposed" : "") +
          (c.prologue ? " prologue" : "") + (c.edge ? " edge" : "") + (c.epilogue ? " epilogue" : "");
 }
 
@@ -83,8 +83,8 @@ Built build(const Case& c, unsigned seed) {
   const std::int64_t height = c.y.length() - 2 * c.y.margin;
   const std::int64_t width = c.x.length() - 2 * c.x.margin;
   const std::int64_t elements = c.images * c.channels * height * width;
-  ShapeTracker t = c.turned ? ShapeTracker(Shape{c.images, c.channels, width, height}).permute({0, 1, 3, 2})
-                            : ShapeTracker(Shape{c.images, c.channels, height, width});
+  ShapeTracker t = c.transposed ? ShapeTracker(Shape{c.images, c.channels, width, height}).permute({0, 1, 3, 2})
+                                : ShapeTracker(Shape{c.images, c.channels, height, width});
   t = t.pad({{0, 0}, {0, 0}, {c.y.margin, c.y.margin}, {c.x.margin, c.x.margin}});
   if (c.flipped) t = t.flip({3});
   const Ints s = contiguous_strides(t.shape());
@@ -211,7 +211,7 @@ TEST_CASE("steps, distances, planes, layouts, prologues and epilogues at random"
     if (c.dtype == DType::float32 && chance(30)) c.memory = chance(50) ? DType::float16 : DType::bfloat16;
     c.weighed = c.op == Op::Sum && chance(60);
     c.flipped = chance(20);
-    c.turned = chance(20);
+    c.transposed = chance(20);
     c.prologue = chance(30);
     c.edge = chance(30);
     c.epilogue = chance(40);

@@ -8,7 +8,7 @@
 #include "api/call.hpp"
 #include "codegen/bounds.hpp"
 #include "codegen/keep.hpp"
-#include "codegen/running.hpp"
+#include "codegen/online_softmax.hpp"
 #include "oriel/error.hpp"
 #include "oriel/oriel.hpp"
 #include "schedule/rules.hpp"
@@ -72,9 +72,9 @@ TEST_CASE("a product, its softmax and a product of that are one kernel of three 
     for (const codegen::Argument& a : row.arguments)
       if (a.local) CHECK(a.elements == 24);
   }
-  schedule::set_rule_enabled("join rows", false);
+  schedule::set_rule_enabled("fuse rows", false);
   CHECK(kernel_count({root}, with_parts()) == 3);
-  schedule::set_rule_enabled("join rows", true);
+  schedule::set_rule_enabled("fuse rows", true);
 }
 
 TEST_CASE("a joined program is another one than its parts, and a local argument another than an output") {
@@ -186,16 +186,16 @@ TEST_CASE("rows are not joined over a sum of columns of memory") {
   // One-hot rows times points, divided by the sum of each column. These sums read the matrix down its columns.
   const Tensor hot = leaf({1024, 64}), x = leaf({1024, 16});
   const Tensor means = matmul(hot.transpose(), x) / sum(hot, 0).unsqueeze(1);
-  CHECK(plan({node(means)}, with_parts()).graph.joined.empty());
+  CHECK(plan({node(means)}, with_parts()).graph.fused.empty());
   // Rows in memory may be summed row by row.
   const Tensor rows = leaf({64, 1024});
-  CHECK(plan({node(matmul(rows, x) / sum(rows, 1, true))}, with_parts()).graph.joined.size() == 1);
+  CHECK(plan({node(matmul(rows, x) / sum(rows, 1, true))}, with_parts()).graph.fused.size() == 1);
 }
 
 TEST_CASE("rows are not joined to a product with a vector, which has a form of its own") {
   const Tensor squares = matmul(leaf({128, 16}), leaf({128, 16}).transpose());
-  CHECK(plan({node(matmul(squares, leaf({128, 1})))}, with_parts()).graph.joined.empty());
-  CHECK(plan({node(softmax(squares, 1))}, with_parts()).graph.joined.size() == 1);
+  CHECK(plan({node(matmul(squares, leaf({128, 1})))}, with_parts()).graph.fused.empty());
+  CHECK(plan({node(softmax(squares, 1))}, with_parts()).graph.fused.size() == 1);
 }
 
 TEST_CASE("a chain of more parts than a kernel may have is cut, and goes on behind the cut") {
@@ -223,23 +223,23 @@ namespace {
 
 struct Masked {
   LoopProgram program;
-  codegen::RunningSoftmax softmax;
-  codegen::RunningParts parts;
+  codegen::OnlineSoftmax softmax;
+  codegen::OnlineParts parts;
 };
 
 /// Attention over 60 queries and 80 keys, with masked scores.
 Masked masked(const std::function<Tensor(const Tensor& scores, const Tensor& row, const Tensor& column)>& mask) {
   const Tensor x = mask(scores(2, 60, 80, 20), arange(60).reshape({60, 1}), arange(80).reshape({1, 80}));
   schedule::FusionLimits limits = with_parts();
-  limits.running = true;
+  limits.online = true;
   const runtime::Plan p = plan({node(matmul(softmax(x), leaf({2, 80, 20})))}, limits);
   REQUIRE(p.kernels.size() == 1);
   Masked m{p.kernels[0].lowered.program, {}, {}};
-  REQUIRE(m.program.running);
-  const codegen::RunningSoftmax* softmax = codegen::running_softmax_in(m.program.form);
+  REQUIRE(m.program.online);
+  const codegen::OnlineSoftmax* softmax = codegen::online_softmax_in(m.program.form);
   REQUIRE(softmax != nullptr);
   m.softmax = *softmax;
-  m.parts = codegen::running_parts(m.program, 1);
+  m.parts = codegen::online_parts(m.program, 1);
   return m;
 }
 
@@ -265,7 +265,7 @@ TEST_CASE("softmax between products is found, whatever is done to the scores bef
     CHECK(m.softmax.columns == 80);
     CHECK(m.parts.weights.stages.size() == m.softmax.sum_stage + 1);
     CHECK(m.softmax.scores_argument != m.softmax.weights_argument);
-    codegen::verify(codegen::running_parts(m.program, 80).weights);
+    codegen::verify(codegen::online_parts(m.program, 80).weights);
   }
 }
 
@@ -342,10 +342,10 @@ TEST_CASE("choices by positions are settled for the blocks where they fall one w
 TEST_CASE("programs that are not a softmax are not mistaken for one") {
   const auto in_parts = [](const Tensor& weights) {
     schedule::FusionLimits limits = with_parts();
-    limits.running = true;
+    limits.online = true;
     const runtime::Plan p = plan({node(matmul(weights, leaf({2, 80, 20})))}, limits);
     REQUIRE(p.kernels.size() == 1);
-    return !p.kernels[0].lowered.program.running;
+    return !p.kernels[0].lowered.program.online;
   };
   const Tensor x = scores(2, 60, 80, 20);
   const Tensor e = exp(x - max(x, -1, true));

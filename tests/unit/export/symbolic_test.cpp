@@ -225,7 +225,7 @@ TEST_CASE("exports of symbolic sizes need the scratch memory that the memory pla
   CHECK(scratch[0] != scratch[1]);
   program.build_and_run();
   for (std::size_t k = 0; k < scratch.size(); ++k) {
-    // Symbols that are equal by chance do not let a value take over the memory of another.
+    // Symbols that are equal by chance do not let a value reuse the memory of another.
     if (k + 1 == scratch.size()) {
       CHECK(program.run(number, k).scratch > scratch[k]);
     } else {

@@ -43,7 +43,7 @@ TEST_CASE("each kernel says which path it takes, in its text too") {
   CHECK(only(softmax(a)).path == "reductions tile by tile");
   const Tensor q = values({64, 16}), k = values({64, 16}), v = values({64, 16});
   CHECK(only(matmul(softmax(matmul(q, k.transpose())), v)).path ==
-        "running softmax: blocked products, reductions tile by tile");
+        "online softmax: blocked products, reductions tile by tile");
   const std::string text = explain(matmul(a, b)).str();
   CHECK(has(text, "\n  runs on blocked products\n  contraction: batch 1, 64 x 80 x 96"));
   CHECK_FALSE(has(text, "not on"));

@@ -15,7 +15,7 @@ struct Case {
 
 std::vector<Case> cases() {
   const ShapeTracker big(Shape{40, 50});
-  const ShapeTracker turned = ShapeTracker(Shape{60, 70}).permute({1, 0}).reshape({60, 70});
+  const ShapeTracker transposed = ShapeTracker(Shape{60, 70}).permute({1, 0}).reshape({60, 70});
   return {
       {big, 2000},
       {ShapeTracker(Shape{50, 40}).permute({1, 0}), 2000},
@@ -35,7 +35,7 @@ std::vector<Case> cases() {
       {ShapeTracker(Shape{15, 60}).pad({{2, 3}, {20, 20}}).reshape({40, 50}), 900},
       {ShapeTracker(Shape{15, 60}).pad({{2, 3}, {20, 20}}).reshape({50, 40}).permute({1, 0}).flip({1}), 900},
       {ShapeTracker(Shape{50, 40}).permute({1, 0}).reshape({25, 80}).permute({1, 0}).reshape({40, 50}).flip({0}), 2000},
-      {turned.view(View::make({40, 50}, {-90, -3}, 4199)), 4200},
+      {transposed.view(View::make({40, 50}, {-90, -3}, 4199)), 4200},
   };
 }
 

@@ -25,7 +25,7 @@ namespace {
 struct Case {
   std::string name;
   std::function<std::vector<Tensor>()> build;
-  int in_place = 0;  // outputs that should take over an input's memory
+  int in_place = 0;  // outputs that should reuse an input's memory
 };
 
 Tensor ramp(const Shape& shape) { return (iota(shape).to(DType::float32) * 0.37F - 5.0F).realize(); }
@@ -191,7 +191,7 @@ struct Prepared {
   std::vector<Tensor> tensors;
   Explanation plan;
   std::vector<std::vector<std::byte>> leaves;  // their contents before anything runs
-  std::vector<std::int32_t> homes;             // for each output: the leaf whose memory it takes over, or -1
+  std::vector<std::int32_t> homes;             // for each output: the leaf whose memory it reuses, or -1
   std::vector<Parameter> parameters;
 };
 

@@ -135,13 +135,14 @@ TEST_CASE("squares of registers transpose, with rows and columns that fill none"
   using namespace product;
   for (const Int columns : {1, 4, 13}) {
     for (const Int depth : {1, 8, 21}) {
-      const std::vector<float> from = numbers(static_cast<std::size_t>(columns * kTurnedRow));
+      const std::vector<float> from = numbers(static_cast<std::size_t>(columns * kTransposedRow));
       std::vector<float> to(static_cast<std::size_t>(depth * kRightStep), -1.0F);
       turn(from.data(), to.data(), columns, depth);
       int wrong = 0;
       for (Int p = 0; p < depth; ++p)
         for (Int j = 0; j < columns; ++j)
-          if (to[static_cast<std::size_t>(p * kRightStep + j)] != from[static_cast<std::size_t>(j * kTurnedRow + p)])
+          if (to[static_cast<std::size_t>(p * kRightStep + j)] !=
+              from[static_cast<std::size_t>(j * kTransposedRow + p)])
             ++wrong;
       CHECK(wrong == 0);
     }

@@ -213,7 +213,7 @@ TEST_CASE("a switch makes schedules anew") {
   schedule::set_rule_enabled("fold", false);
   const auto off = schedule::rules_version(0);
   CHECK(off != before);
-  schedule::set_rule_enabled("join rows", false);
+  schedule::set_rule_enabled("fuse rows", false);
   CHECK(schedule::rules_version(0) != off);
   schedule::set_rule_enabled("all", true);
   CHECK(schedule::rules_version(0) == before);  // schedules under all rules are used again

@@ -72,27 +72,28 @@ void copy_row(typename F::Result* dst, std::int64_t dst_col, const typename F::S
 // Squares of 4-byte and 8-byte elements are transposed in registers, so a transposing copy reads and writes whole
 // vectors.
 // How many bytes ahead of a square's rows to prefetch. Sixteen rows are more streams than hardware prefetchers follow.
-constexpr int kTurnedAhead = 192;
+constexpr int kTransposedAhead = 192;
 
 template <int Side, class T>
-void turn_squares(T* dst, std::int64_t dst_row, const T* src, std::int64_t src_col, std::int64_t rows,
-                  std::int64_t cols) {
+void transpose_squares(T* dst, std::int64_t dst_row, const T* src, std::int64_t src_col, std::int64_t rows,
+                       std::int64_t cols) {
   // Source rows whose distance is a power of two share few sets of the first-level cache. So a group of rows is read to
   // its end before the next group starts.
   for (std::int64_t j = 0; j < cols; j += Side) {
     for (std::int64_t i = 0; i < rows; i += Side) {
       const T* square = src + j * src_col + i;
       if constexpr (Side == 16) {
-        for (int k = 0; k < Side; ++k) __builtin_prefetch(square + k * src_col + kTurnedAhead / sizeof(T));
+        for (int k = 0; k < Side; ++k) __builtin_prefetch(square + k * src_col + kTransposedAhead / sizeof(T));
       }
-      turn_square<Side>(dst + i * dst_row + j, dst_row, square, src_col);
+      transpose_square<Side>(dst + i * dst_row + j, dst_row, square, src_col);
     }
   }
 }
 
 // dst[i * dst_row + j] = src[j * src_col + i].
 template <class T>
-void turn_box(T* dst, std::int64_t dst_row, const T* src, std::int64_t src_col, std::int64_t rows, std::int64_t cols) {
+void transpose_box(T* dst, std::int64_t dst_row, const T* src, std::int64_t src_col, std::int64_t rows,
+                   std::int64_t cols) {
   const std::int64_t whole_rows = rows / kSide<T> * kSide<T>;
   const std::int64_t whole_cols = cols / kSide<T> * kSide<T>;
   std::int64_t big_rows = 0;
@@ -103,11 +104,13 @@ void turn_box(T* dst, std::int64_t dst_row, const T* src, std::int64_t src_col, 
   if (rows >= line && cols >= line) {
     big_rows = rows / line * line;
     big_cols = cols / line * line;
-    turn_squares<line>(dst, dst_row, src, src_col, big_rows, big_cols);
+    transpose_squares<line>(dst, dst_row, src, src_col, big_rows, big_cols);
   }
 #endif
-  turn_squares<kSide<T>>(dst + big_cols, dst_row, src + big_cols * src_col, src_col, big_rows, whole_cols - big_cols);
-  turn_squares<kSide<T>>(dst + big_rows * dst_row, dst_row, src + big_rows, src_col, whole_rows - big_rows, whole_cols);
+  transpose_squares<kSide<T>>(dst + big_cols, dst_row, src + big_cols * src_col, src_col, big_rows,
+                              whole_cols - big_cols);
+  transpose_squares<kSide<T>>(dst + big_rows * dst_row, dst_row, src + big_rows, src_col, whole_rows - big_rows,
+                              whole_cols);
   for (std::int64_t i = 0; i < rows; ++i) {
     for (std::int64_t j = i < whole_rows ? whole_cols : 0; j < cols; ++j) dst[i * dst_row + j] = src[j * src_col + i];
   }
@@ -115,8 +118,8 @@ void turn_box(T* dst, std::int64_t dst_row, const T* src, std::int64_t src_col, 
 
 // The same for elements that are widened while they are copied, in squares of eight by eight.
 template <class F>
-void turn_widened(float* dst, std::int64_t dst_row, const std::uint16_t* src, std::int64_t src_col, std::int64_t rows,
-                  std::int64_t cols) {
+void transpose_widened(float* dst, std::int64_t dst_row, const std::uint16_t* src, std::int64_t src_col,
+                       std::int64_t rows, std::int64_t cols) {
   constexpr int side = 8;
   const std::int64_t whole_rows = rows / side * side;
   const std::int64_t whole_cols = cols / side * side;
@@ -134,8 +137,8 @@ void turn_widened(float* dst, std::int64_t dst_row, const std::uint16_t* src, st
       constexpr int half = kSide<float>;
       for (int k = 0; k < side; k += half)
         for (int l = 0; l < side; l += half)
-          turn_square<half>(dst + (i + l) * dst_row + j + k, dst_row,
-                            square + static_cast<std::ptrdiff_t>(k * side + l), side);
+          transpose_square<half>(dst + (i + l) * dst_row + j + k, dst_row,
+                                 square + static_cast<std::ptrdiff_t>(k * side + l), side);
     }
   }
   for (std::int64_t i = 0; i < rows; ++i) {
@@ -285,14 +288,14 @@ void copy_box(void* dst, std::int64_t dst_row, std::int64_t dst_col, const void*
   if constexpr (std::is_same_v<F, Same<std::uint32_t>> || std::is_same_v<F, Same<std::uint64_t>>) {
     constexpr int side = kSide<typename F::Result>;
     if (rows >= side && cols >= side) {
-      if (src_row == 1 && dst_col == 1 && src_col != 1) return turn_box(d, dst_row, s, src_col, rows, cols);
-      if (src_col == 1 && dst_row == 1 && dst_col != 1) return turn_box(d, dst_col, s, src_row, cols, rows);
+      if (src_row == 1 && dst_col == 1 && src_col != 1) return transpose_box(d, dst_row, s, src_col, rows, cols);
+      if (src_col == 1 && dst_row == 1 && dst_col != 1) return transpose_box(d, dst_col, s, src_row, cols, rows);
     }
   }
   if constexpr (std::is_same_v<F, WidenFloat16> || std::is_same_v<F, WidenBfloat16>) {
     if (rows >= 8 && cols >= 8) {
-      if (src_row == 1 && dst_col == 1 && src_col != 1) return turn_widened<F>(d, dst_row, s, src_col, rows, cols);
-      if (src_col == 1 && dst_row == 1 && dst_col != 1) return turn_widened<F>(d, dst_col, s, src_row, cols, rows);
+      if (src_row == 1 && dst_col == 1 && src_col != 1) return transpose_widened<F>(d, dst_row, s, src_col, rows, cols);
+      if (src_col == 1 && dst_row == 1 && dst_col != 1) return transpose_widened<F>(d, dst_col, s, src_row, cols, rows);
     }
   }
   if constexpr (std::is_same_v<typename F::Source, typename F::Result>) {

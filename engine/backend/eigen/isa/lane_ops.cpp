@@ -151,14 +151,14 @@ template <class T, int Side>
 void squares_into(T* dst, const T* src, std::int64_t matrix, std::int64_t elements) {
   over_squares<Side>(elements, [&](std::int64_t e) {
     for (int lane = 0; lane < kSmallLanes; lane += Side)
-      turn_square<Side>(dst + e * kSmallLanes + lane, kSmallLanes, src + lane * matrix + e, matrix);
+      transpose_square<Side>(dst + e * kSmallLanes + lane, kSmallLanes, src + lane * matrix + e, matrix);
   });
 }
 template <class T, int Side>
 void squares_out_of(T* dst, std::int64_t matrix, const T* src, std::int64_t elements) {
   over_squares<Side>(elements, [&](std::int64_t e) {
     for (int lane = 0; lane < kSmallLanes; lane += Side)
-      turn_square<Side>(dst + lane * matrix + e, matrix, src + e * kSmallLanes + lane, kSmallLanes);
+      transpose_square<Side>(dst + lane * matrix + e, matrix, src + e * kSmallLanes + lane, kSmallLanes);
   });
 }
 

@@ -393,7 +393,7 @@ std::int64_t short_dots(T* out, const T* x, const T* y, std::int64_t y_row, std:
     std::int64_t l = 0;
     for (; l + kSide<T> <= n; l += kSide<T>)
       for (int r = 0; r < group; r += kSide<T>)
-        turn_square<kSide<T>>(lanes + l * group + r, group, from + r * y_row + l, y_row);
+        transpose_square<kSide<T>>(lanes + l * group + r, group, from + r * y_row + l, y_row);
     for (; l < n; ++l)
       for (int r = 0; r < group; ++r) lanes[l * group + r] = from[r * y_row + l];
     for (l = 0; l < n; ++l) {

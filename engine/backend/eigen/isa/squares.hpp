@@ -35,7 +35,7 @@ inline void interleave(Lanes* mixed, Lanes a, Lanes b) {
 /// dst[i * dst_row + j] = src[j * src_col + i] for i, j < Side. Interleaves the two halves of the rows log2(Side)
 /// times.
 template <int Side, class T>
-inline void turn_square(T* dst, std::int64_t dst_row, const T* src, std::int64_t src_col) {
+inline void transpose_square(T* dst, std::int64_t dst_row, const T* src, std::int64_t src_col) {
   using Lanes = typename LanesOf<T, Side>::type;
   Lanes rows[Side];
   Lanes mixed[Side];

@@ -6,7 +6,7 @@ namespace oriel::backend::eigen {
 
 // Points of a tile that is cut into panels: wide tiles, and transposed ones.
 constexpr std::int64_t kWide = 512;
-constexpr std::int64_t kTurned = 64;
+constexpr std::int64_t kTransposed = 64;
 
 void Packer::pack(char* panels, const PanelLayout& layout, std::int64_t batch, std::int64_t first, std::int64_t count,
                   std::int64_t d, std::int64_t d_end, std::int64_t begin, std::int64_t end) {
@@ -54,7 +54,7 @@ void Packer::pack_block(char* panels, const PanelLayout& layout, std::int64_t ba
 
 void Packer::pack_wide(char* panels, std::int64_t panel, std::int64_t width, int log_bytes, std::int64_t d,
                        std::int64_t depths, std::int64_t first, std::int64_t count) {
-  const std::int64_t most = std::max<std::int64_t>(1, (factor_.turned ? kTurned : kWide) / width) * width;
+  const std::int64_t most = std::max<std::int64_t>(1, (factor_.transposed ? kTransposed : kWide) / width) * width;
   for (std::int64_t at = 0; at < count; at += most) {
     const std::int64_t cols = std::min(most, count - at);
     const std::int64_t step = std::max<std::int64_t>(1, kFactorTile / cols);

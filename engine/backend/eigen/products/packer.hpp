@@ -37,7 +37,7 @@ class Packer {
       : factor_(factor), table_(table), launch_(launch), worker_(launch, which) {}
 
   /// Are whole rows of points cut into panels? Then threads share depths, else they share panels.
-  static bool by_depths(const FactorPlan& factor) { return !factor.turned; }
+  static bool by_depths(const FactorPlan& factor) { return !factor.transposed; }
 
   /// Packs panels [begin, end) of the layout of `count` points of a batch from `first` on, for depths [d, d_end).
   void pack(char* panels, const PanelLayout& layout, std::int64_t batch, std::int64_t first, std::int64_t count,

@@ -6,8 +6,8 @@
 #include <fmt/format.h>
 
 #include "backend/eigen/products/kept_panels.hpp"
+#include "backend/eigen/products/online_softmax.hpp"
 #include "backend/eigen/products/row_product.hpp"
-#include "backend/eigen/products/running.hpp"
 #include "backend/eigen/tile/machine.hpp"
 #include "codegen/join.hpp"
 #include "oriel/error.hpp"
@@ -20,12 +20,12 @@ namespace {
 constexpr std::int64_t kRowsBytes = std::int64_t{256} * 1024;
 constexpr std::int64_t kMostRows = 128;
 constexpr std::int64_t kFewestRows = 16;
-// Rows in a block of a running softmax.
-constexpr std::int64_t kRunningRows = 64;
+// Rows in a block of an online softmax.
+constexpr std::int64_t kOnlineRows = 64;
 // Numbers of a thread's memories: its rows, then those of each part.
 constexpr int kRows = kFirstPartMemory;
 constexpr int kTiles = kRows + 1;
-static_assert(kRows + RunningRows::kMemories <= kThreadMemories);
+static_assert(kRows + OnlineRows::kMemories <= kThreadMemories);
 static_assert(kTiles + kMostParts * RowProduct::kMemories <= kThreadMemories);
 
 /// One thread's work on blocks of rows.
@@ -36,8 +36,8 @@ class PartsWorker {
               std::span<const KeptPanels> kept)
       : plan_(plan), arguments_(arguments.begin(), arguments.end()) {
     arguments_.resize(plan.arguments, nullptr);
-    if (plan.running != nullptr) {
-      running_ = std::make_unique<RunningRows>(*plan.running, arguments_, parameters, plan.block, kRows);
+    if (plan.online != nullptr) {
+      online_ = std::make_unique<OnlineRows>(*plan.online, arguments_, parameters, plan.block, kRows);
       return;
     }
     rows_ = thread_memory(kRows, plan.local_bytes);
@@ -58,7 +58,7 @@ class PartsWorker {
 
   void run(std::int64_t batch, std::int64_t row, std::int64_t rows) {
     const std::int64_t first = batch * plan_.rows + row;
-    if (running_ != nullptr) return running_->run(batch, row, rows, first);
+    if (online_ != nullptr) return online_->run(batch, row, rows, first);
     place_rows(first);
     for (std::size_t p = 0; p < states_.size(); ++p) {
       const PartPlan& part = plan_.parts[p];
@@ -91,7 +91,7 @@ class PartsWorker {
   std::vector<void*> arguments_;
   char* rows_ = nullptr;
   std::vector<State> states_;
-  std::unique_ptr<RunningRows> running_;
+  std::unique_ptr<OnlineRows> online_;
 };
 
 }  // namespace
@@ -112,9 +112,9 @@ std::shared_ptr<const PartsPlan> plan_parts(const codegen::LoopProgram& program,
   const std::int64_t points = plan->batches * plan->rows;
   plan->block = std::clamp(kRowsBytes / std::max<std::int64_t>(1, codegen::local_row_bytes(program)) / 8 * 8,
                            kFewestRows, kMostRows);
-  if (codegen::running_softmax_in(program.form) != nullptr) plan->running = plan_running(program, table);
-  if (plan->running != nullptr) {
-    plan->block = std::min(kRunningRows, plan->rows);
+  if (codegen::online_softmax_in(program.form) != nullptr) plan->online = plan_online(program, table);
+  if (plan->online != nullptr) {
+    plan->block = std::min(kOnlineRows, plan->rows);
     return plan;
   }
   plan->block = std::min(plan->block, plan->rows);
@@ -143,12 +143,11 @@ std::shared_ptr<const PartsPlan> plan_parts(const codegen::LoopProgram& program,
 std::string describe_parts(const codegen::LoopProgram& program, const isa::Table& table) {
   if (codegen::parts_of(program) < 2) return {};
   const std::shared_ptr<const PartsPlan> plan = plan_parts(program, table, 0);
-  if (plan->running != nullptr) {
-    const RunningPlan& r = *plan->running;
-    return fmt::format(
-        "softmax with a running maximum and sum: {} of {} x {} rows by {} of {} columns at a time; {}; {}", plan->block,
-        plan->batches, plan->rows, r.block, r.softmax.columns, describe_product(*r.scores),
-        describe_product(*r.products));
+  if (plan->online != nullptr) {
+    const OnlinePlan& r = *plan->online;
+    return fmt::format("online softmax: {} of {} x {} rows by {} of {} columns at a time; {}; {}", plan->block,
+                       plan->batches, plan->rows, r.block, r.softmax.columns, describe_product(*r.scores),
+                       describe_product(*r.products));
   }
   std::string text =
       fmt::format("{} parts, {} of {} x {} rows at a time", plan->parts.size(), plan->block, plan->batches, plan->rows);

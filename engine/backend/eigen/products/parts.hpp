@@ -13,7 +13,7 @@
 
 namespace oriel::backend::eigen {
 
-struct RunningPlan;
+struct OnlinePlan;
 
 /// The most parts of a program. Each product packs a factor for each thread; more factors would not fit the cache.
 inline constexpr int kMostParts = 16;
@@ -31,7 +31,7 @@ struct LocalRows {
 };
 
 struct PartsPlan {
-  std::shared_ptr<const RunningPlan> running;  // set if the parts are a softmax between products
+  std::shared_ptr<const OnlinePlan> online;  // set if the parts are a softmax between products
   std::vector<PartPlan> parts;
   std::vector<LocalRows> locals;
   std::size_t arguments = 0;  // including local ones

@@ -1,4 +1,4 @@
-// Numbers that a running softmax keeps for each row.
+// Numbers that an online softmax keeps for each row.
 #pragma once
 
 #include <cstdint>

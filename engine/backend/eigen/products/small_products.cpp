@@ -66,7 +66,7 @@ class SmallMultiplier {
         if (plan_.results)
           store(batch + done, count);
         else
-          turn_back(results_ + (done * c.rows * c.columns << plan_.log_bytes), count);
+          transpose_back(results_ + (done * c.rows * c.columns << plan_.log_bytes), count);
       }
       if (!plan_.results) finish(batch, all);
     }
@@ -138,7 +138,7 @@ class SmallMultiplier {
   }
 
   /// Copies the sums of `count` matrices to `dst`, one matrix after the other.
-  void turn_back(char* dst, std::int64_t count) const {
+  void transpose_back(char* dst, std::int64_t count) const {
     const std::int64_t elements = plan_.shape.rows * plan_.shape.columns;
     const int log = plan_.log_bytes;
     if (count == kSmallLanes && log >= 2)

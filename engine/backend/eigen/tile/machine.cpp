@@ -145,7 +145,7 @@ void run_plan(const Plan& plan, const Team& threads, std::span<void* const> argu
     case KernelPath::Host:
       return run_host(*plan.hosting, threads, arguments);
     case KernelPath::Rows:
-    case KernelPath::Running:
+    case KernelPath::Online:
       return run_parts(*plan.parts, threads, arguments, parameters, keeping);
     case KernelPath::Windows:
       return run_windows(*plan.windows, threads, arguments, parameters);

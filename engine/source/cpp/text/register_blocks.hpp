@@ -27,7 +27,7 @@ constexpr Int kPitch = 64;
 constexpr Int kLeftRow = 32;
 constexpr Int kLeftStep = 1;
 constexpr Int kRightStep = 64;
-constexpr Int kTurnedRow = 40;
+constexpr Int kTransposedRow = 40;
 
 // snippet registers:
 
@@ -217,33 +217,33 @@ inline void sum_rows(const Element* a, const Element* b, const Element*, Int dep
 
 // snippet turn:
 
-/// Squares of registers, of at most 32 bytes each, that are turned: neighbours from one half and the other, again and
-/// again.
-constexpr int kTurnedBytes = kVectorBytes < 32 ? kVectorBytes : 32;
-constexpr int kSide = kTurnedBytes / static_cast<int>(sizeof(Element));
-typedef Element Turned __attribute__((vector_size(kTurnedBytes)));
+/// Squares of registers, of at most 32 bytes each, that are transposed: neighbours from one half and the other, again
+/// and again.
+constexpr int kTransposedBytes = kVectorBytes < 32 ? kVectorBytes : 32;
+constexpr int kSide = kTransposedBytes / static_cast<int>(sizeof(Element));
+typedef Element Transposed __attribute__((vector_size(kTransposedBytes)));
 #if defined(__clang__)
 template <int Shift, std::size_t... l>
-inline Turned woven(const Turned& x, const Turned& y, std::index_sequence<l...>) {
+inline Transposed woven(const Transposed& x, const Transposed& y, std::index_sequence<l...>) {
   return __builtin_shufflevector(x, y, (static_cast<int>(l) / 2 + Shift + (l % 2 != 0 ? kSide : 0))...);
 }
 #else
 template <int Shift, std::size_t... l>
-inline Turned woven(const Turned& x, const Turned& y, std::index_sequence<l...>) {
+inline Transposed woven(const Transposed& x, const Transposed& y, std::index_sequence<l...>) {
   using Places = decltype(x < y);
   using Lane = std::remove_reference_t<decltype(Places()[0])>;
   return __builtin_shuffle(x, y,
                            Places{static_cast<Lane>(static_cast<int>(l) / 2 + Shift + (l % 2 != 0 ? kSide : 0))...});
 }
 #endif
-/// Of kSide rows, kTurnedRow apart, their first kSide elements: as rows kRightStep apart.
-__attribute__((noinline)) void turn_square(const Element* from, Element* to) {
-  Turned x[kSide];
+/// Of kSide rows, kTransposedRow apart, their first kSide elements: as rows kRightStep apart.
+__attribute__((noinline)) void transpose_square(const Element* from, Element* to) {
+  Transposed x[kSide];
   ORIEL_UNROLLED
-  for (int i = 0; i < kSide; ++i) std::memcpy(&x[i], from + i * kTurnedRow, sizeof x[i]);
+  for (int i = 0; i < kSide; ++i) std::memcpy(&x[i], from + i * kTransposedRow, sizeof x[i]);
   ORIEL_UNROLLED
   for (int half = 1; half < kSide; half *= 2) {
-    Turned y[kSide];
+    Transposed y[kSide];
     ORIEL_UNROLLED
     for (int i = 0; i < kSide / 2; ++i) {
       y[2 * i] = woven<0>(x[i], x[i + kSide / 2], std::make_index_sequence<kSide>());
@@ -261,13 +261,13 @@ inline void turn(const Element* from, Element* to, Int columns, Int depth) {
   Int j = 0;
   for (; j + kSide <= columns; j += kSide) {
     Int p = 0;
-    for (; p + kSide <= depth; p += kSide) turn_square(from + j * kTurnedRow + p, to + p * kRightStep + j);
+    for (; p + kSide <= depth; p += kSide) transpose_square(from + j * kTransposedRow + p, to + p * kRightStep + j);
     for (Int q = 0; q < kSide && p + q < depth; ++q) {
-      for (Int l = j; l < j + kSide; ++l) to[(p + q) * kRightStep + l] = from[l * kTurnedRow + p + q];
+      for (Int l = j; l < j + kSide; ++l) to[(p + q) * kRightStep + l] = from[l * kTransposedRow + p + q];
     }
   }
   for (Int l = 0; l < kSide && j + l < columns; ++l) {
-    for (Int p = 0; p < depth; ++p) to[p * kRightStep + j + l] = from[(j + l) * kTurnedRow + p];
+    for (Int p = 0; p < depth; ++p) to[p * kRightStep + j + l] = from[(j + l) * kTransposedRow + p];
   }
 }
 

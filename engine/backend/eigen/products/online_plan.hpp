@@ -1,5 +1,5 @@
 // What a softmax between two products needs at run time, if it runs with a running maximum and sum
-// (codegen/running.hpp).
+// (codegen/online_softmax.hpp).
 #pragma once
 
 #include <memory>
@@ -8,7 +8,7 @@
 #include "backend/eigen/products/contraction_plan.hpp"
 #include "backend/eigen/tile/tiles.hpp"
 #include "codegen/bounds.hpp"
-#include "codegen/running.hpp"
+#include "codegen/online_softmax.hpp"
 
 namespace oriel::backend::eigen {
 
@@ -21,9 +21,9 @@ struct SettledWeights {
   std::shared_ptr<const Plan> plan;
 };
 
-struct RunningPlan {
-  codegen::RunningSoftmax softmax;
-  codegen::RunningParts parts;
+struct OnlinePlan {
+  codegen::OnlineSoftmax softmax;
+  codegen::OnlineParts parts;
   std::shared_ptr<const ContractionPlan> scores;
   std::shared_ptr<const ContractionPlan> products;
   std::shared_ptr<const Plan> weights;
@@ -35,9 +35,9 @@ struct RunningPlan {
 };
 
 /// Columns of scores in a block; whole panels at every level.
-inline constexpr std::int64_t kRunningBlock = 528;
+inline constexpr std::int64_t kOnlineBlock = 528;
 
-/// Null if the products are too small for blocks. Precondition: `running_softmax_in(program.form)`.
-std::shared_ptr<const RunningPlan> plan_running(const codegen::LoopProgram& program, const isa::Table& table);
+/// Null if the products are too small for blocks. Precondition: `online_softmax_in(program.form)`.
+std::shared_ptr<const OnlinePlan> plan_online(const codegen::LoopProgram& program, const isa::Table& table);
 
 }  // namespace oriel::backend::eigen

@@ -1,4 +1,4 @@
-// The columns of weights that rows of a running softmax may see, and the programs that compute them.
+// The columns of weights that rows of an online softmax may see, and the programs that compute them.
 #pragma once
 
 #include <array>
@@ -6,7 +6,7 @@
 #include <span>
 #include <vector>
 
-#include "backend/eigen/products/running_plan.hpp"
+#include "backend/eigen/products/online_plan.hpp"
 #include "backend/eigen/tile/worker.hpp"
 #include "codegen/bounds.hpp"
 
@@ -25,7 +25,7 @@ class WeightColumns {
  public:
   static constexpr int kMemories = 1 + kSettledPrograms;
 
-  WeightColumns(const RunningPlan& plan, std::span<void* const> arguments, std::span<const graph::Scalar> parameters,
+  WeightColumns(const OnlinePlan& plan, std::span<void* const> arguments, std::span<const graph::Scalar> parameters,
                 int memory);
 
   /// Sets the rows that the next questions are about. `first` is the outer point of the first one.
@@ -47,7 +47,7 @@ class WeightColumns {
   /// none.
   Worker* settled(std::int64_t begin, std::int64_t end);
 
-  const RunningPlan& plan_;
+  const OnlinePlan& plan_;
   Program weights_;
   std::vector<std::unique_ptr<Program>> settled_;
   codegen::Bounder bounds_;

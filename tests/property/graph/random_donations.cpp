@@ -1,5 +1,5 @@
-// Random graphs cut into small kernels. A plan in which values take over memory that their kernels read gives the same
-// elements as a plan without takeovers, and needs no more memory.
+// Random graphs cut into small kernels. A plan in which values reuse memory that their kernels read gives the same
+// elements as a plan without donations, and needs no more memory.
 #include <doctest/doctest.h>
 
 #include <algorithm>
@@ -67,8 +67,8 @@ class Graphs {
       case 3: {
         Ints order;
         for (int d = rank; d-- > 0;) order.push_back(d);
-        const NodePtr turned = graph::permute(x, order);
-        return graph::reshape(turned, x->shape);
+        const NodePtr transposed = graph::permute(x, order);
+        return graph::reshape(transposed, x->shape);
       }
       default:
         return graph::binary(pick({Op::Add, Op::Sub, Op::Max, Op::Min}), x, any());
@@ -97,12 +97,12 @@ TEST_CASE("values in the memory of what their kernels read for the last time") {
     limits.repeated_work = graphs.below(2) == 0 ? 0 : 32;
     const runtime::Plan over = plan(roots, limits);
     const auto elements = interpret(roots, limits);
-    limits.take_over = false;
+    limits.donates = false;
     const runtime::Plan apart = plan(roots, limits);
     REQUIRE(elements == interpret(roots, limits));
     REQUIRE(over.memory.peak_bytes <= apart.memory.peak_bytes);
     REQUIRE(over.memory.unshared_bytes == apart.memory.unshared_bytes);
-    for (const schedule::EntryId e : over.graph.takes_over) taken += e != schedule::kNone;
+    for (const schedule::EntryId e : over.graph.donors) taken += e != schedule::kNone;
     saved += over.memory.peak_bytes < apart.memory.peak_bytes;
   }
   CHECK(taken > count / 3);

@@ -1,4 +1,4 @@
-#include "backend/eigen/products/running.hpp"
+#include "backend/eigen/products/online_softmax.hpp"
 
 #include <algorithm>
 
@@ -15,8 +15,8 @@ int itemsize_of(const codegen::LoopProgram& program, std::size_t argument) {
 
 }  // namespace
 
-RunningRows::RunningRows(const RunningPlan& plan, std::span<void*> arguments, std::span<const graph::Scalar> parameters,
-                         std::int64_t rows, int memory)
+OnlineRows::OnlineRows(const OnlinePlan& plan, std::span<void*> arguments, std::span<const graph::Scalar> parameters,
+                       std::int64_t rows, int memory)
     : plan_(plan),
       table_(*plan.weights->table),
       arguments_(arguments),
@@ -41,8 +41,8 @@ RunningRows::RunningRows(const RunningPlan& plan, std::span<void*> arguments, st
 }
 
 // Positions count all rows, which are `block` columns apart. Only the current rows lie in this thread's memory.
-void RunningRows::place(std::int64_t first, std::int64_t column) {
-  const codegen::RunningSoftmax& s = plan_.softmax;
+void OnlineRows::place(std::int64_t first, std::int64_t column) {
+  const codegen::OnlineSoftmax& s = plan_.softmax;
   const std::int64_t elements = first * plan_.block + column;
   const auto at = [&](char* memory, std::size_t argument) {
     const std::int64_t bytes = elements * itemsize_of(plan_.parts.weights, argument);
@@ -54,12 +54,12 @@ void RunningRows::place(std::int64_t first, std::int64_t column) {
   arguments_[s.weights_argument] = at(weights_at_, s.weights_argument);
 }
 
-void RunningRows::run(std::int64_t batch, std::int64_t row, std::int64_t rows, std::int64_t first) {
+void OnlineRows::run(std::int64_t batch, std::int64_t row, std::int64_t rows, std::int64_t first) {
   states_.begin();
   bool begun = false;
   columns_.set_rows(first, rows);
-  for (std::int64_t column = 0; column < plan_.softmax.columns; column += kRunningBlock) {
-    const codegen::IndexRange span = columns_.visible(column, std::min(column + kRunningBlock, plan_.softmax.columns));
+  for (std::int64_t column = 0; column < plan_.softmax.columns; column += kOnlineBlock) {
+    const codegen::IndexRange span = columns_.visible(column, std::min(column + kOnlineBlock, plan_.softmax.columns));
     if (span.begin == span.end) continue;
     place(first, column);
     scores_.run(batch, row, rows, span.begin, span.end);
@@ -79,8 +79,8 @@ void RunningRows::run(std::int64_t batch, std::int64_t row, std::int64_t rows, s
 
 /// Computes the maxima of a block of scores for a few rows, then their powers, and the sums of these under the maxima
 /// so far.
-void RunningRows::weigh(std::span<const WeightPiece> pieces, std::int64_t first, std::int64_t group, std::int64_t n) {
-  const codegen::RunningSoftmax& s = plan_.softmax;
+void OnlineRows::weigh(std::span<const WeightPiece> pieces, std::int64_t first, std::int64_t group, std::int64_t n) {
+  const codegen::OnlineSoftmax& s = plan_.softmax;
   const auto run_rows = [&](const WeightPiece& piece, std::size_t stage, RowStates::State result) {
     const StagePlan& plan = piece.worker->plan().stages[stage];
     const auto [begin, end] = piece.columns;
@@ -110,7 +110,7 @@ void RunningRows::weigh(std::span<const WeightPiece> pieces, std::int64_t first,
 }
 
 /// Multiplies or divides each row of the sums by its number.
-void RunningRows::scale_rows(Op op, RowStates::State by, std::int64_t rows) {
+void OnlineRows::scale_rows(Op op, RowStates::State by, std::int64_t rows) {
   const std::int64_t columns = plan_.products->shape.columns;
   for (std::int64_t i = 0; i < rows; i += plan_.rows_together) {
     table_.copy[plan_.log_bytes](spread_ + (i * columns << plan_.log_bytes), columns, 1,

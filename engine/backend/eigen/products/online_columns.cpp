@@ -1,4 +1,4 @@
-#include "backend/eigen/products/running_columns.hpp"
+#include "backend/eigen/products/online_columns.hpp"
 
 #include <algorithm>
 #include <bit>
@@ -8,11 +8,11 @@ namespace {
 
 // Blocks are cut at multiples of this many columns: whole panels at every level.
 constexpr std::int64_t kPanel = 48;
-static_assert(kRunningBlock % kPanel == 0);
+static_assert(kOnlineBlock % kPanel == 0);
 
 }  // namespace
 
-WeightColumns::WeightColumns(const RunningPlan& plan, std::span<void* const> arguments,
+WeightColumns::WeightColumns(const OnlinePlan& plan, std::span<void* const> arguments,
                              std::span<const graph::Scalar> parameters, int memory)
     : plan_(plan),
       weights_(*plan.weights, arguments, parameters, memory),

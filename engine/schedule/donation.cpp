@@ -1,4 +1,4 @@
-#include "schedule/takeover.hpp"
+#include "schedule/donation.hpp"
 
 #include <algorithm>
 
@@ -20,9 +20,9 @@ bool same_order(const Entry& a, const Entry& b) {
   return *a.strides == *b.strides && a.shape() == b.shape();
 }
 
-class TakeOver {
+class Donation {
  public:
-  TakeOver(const Arena& arena, std::span<const EntryId> requested, const LeafDies& dies, KernelGraph& graph)
+  Donation(const Arena& arena, std::span<const EntryId> requested, const LeafDies& dies, KernelGraph& graph)
       : arena_(arena), dies_(dies), graph_(graph) {
     requested_.assign(arena.size(), false);
     for (const EntryId e : requested) requested_[at(e)] = true;
@@ -34,9 +34,9 @@ class TakeOver {
       untouched_[at(w.home)] = true;
       untouched_[at(graph.writes.storage(w.entry))] = true;
     }
-    // Joined kernels read and store at the step of the last one.
-    for (std::size_t k = 0; k < graph.joined_in.size(); ++k) {
-      if (graph.joined_in[k] < 0) continue;
+    // Fused kernels read and store at the step of the last one.
+    for (std::size_t k = 0; k < graph.fused_in.size(); ++k) {
+      if (graph.fused_in[k] < 0) continue;
       for (const Instance& i : graph.kernels[k].instances)
         if (i.role == Role::Load) untouched_[at(i.entry)] = true;
       for (const Output& o : graph.kernels[k].outputs) untouched_[at(o.entry)] = true;
@@ -51,7 +51,7 @@ class TakeOver {
     }
   }
 
-  // From the last kernel back: where a value ends up is known before what it may take over.
+  // From the last kernel back: where a value ends up is known before what it may reuse.
   void run() {
     std::vector<bool> read(arena_.size(), false);
     std::vector<EntryId> last;
@@ -80,8 +80,8 @@ class TakeOver {
       return;
     for (auto e = last.begin(); e != last.end(); ++e) {
       if (!fits(step, o, *e)) continue;
-      if (graph_.takes_over.empty()) graph_.takes_over.assign(arena_.size(), kNone);
-      graph_.takes_over[at(o.entry)] = *e;
+      if (graph_.donors.empty()) graph_.donors.assign(arena_.size(), kNone);
+      graph_.donors[at(o.entry)] = *e;
       if (arena_[*e].op == Op::Buffer)
         overwrites_[at(graph_.order[step])] = true;
       else
@@ -134,16 +134,15 @@ class TakeOver {
   KernelGraph& graph_;
   std::vector<bool> requested_;
   std::vector<bool> in_output_;   // by entry: its memory is that of a value that was asked for
-  std::vector<bool> untouched_;   // by entry: a write, memory that a write takes over, what joined kernels use
+  std::vector<bool> untouched_;   // by entry: a write, memory that a write reuses, what fused kernels use
   std::vector<bool> overwrites_;  // by kernel: a leaf
   std::size_t steps_ = 0;
 };
 
 }  // namespace
 
-void take_over_memory(const Arena& arena, std::span<const EntryId> requested, const LeafDies& dies,
-                      KernelGraph& graph) {
-  TakeOver(arena, requested, dies, graph).run();
+void donate_memory(const Arena& arena, std::span<const EntryId> requested, const LeafDies& dies, KernelGraph& graph) {
+  Donation(arena, requested, dies, graph).run();
 }
 
 }  // namespace oriel::schedule

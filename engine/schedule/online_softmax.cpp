@@ -1,4 +1,4 @@
-#include "schedule/running_softmax.hpp"
+#include "schedule/online_softmax.hpp"
 
 #include <algorithm>
 #include <set>
@@ -192,7 +192,7 @@ class SoftmaxMatcher {
 
 }  // namespace
 
-bool runs_with_running_sums(const KernelLoops& weights, EntryId scores, EntryId stored, const KernelLoops& products) {
+bool runs_online(const KernelLoops& weights, EntryId scores, EntryId stored, const KernelLoops& products) {
   return SoftmaxMatcher(weights, products).run(scores, stored);
 }
 

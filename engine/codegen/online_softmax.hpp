@@ -9,17 +9,17 @@
 namespace oriel::codegen {
 
 /// The softmax of a program of three parts, or nothing: what Form says of it, for whoever makes a Form.
-std::optional<RunningSoftmax> find_running_softmax(const LoopProgram& program);
+std::optional<OnlineSoftmax> find_online_softmax(const LoopProgram& program);
 
 /// The parts as programs by themselves (join.hpp). Rows of local values begin `pitch` elements apart. Where the second
 /// part stores weights, it stores exp(y - most) instead, in the register's dtype.
-struct RunningParts {
+struct OnlineParts {
   LoopProgram scores;
   LoopProgram weights;
   LoopProgram products;
 };
 
-/// Precondition: `running_softmax_in(program.form)`.
-RunningParts running_parts(const LoopProgram& program, std::int64_t pitch);
+/// Precondition: `online_softmax_in(program.form)`.
+OnlineParts online_parts(const LoopProgram& program, std::int64_t pitch);
 
 }  // namespace oriel::codegen

@@ -10,7 +10,7 @@
 #include "oriel/oriel.hpp"
 #include "support/failing.hpp"
 
-namespace takeover_test {
+namespace donation_test {
 
 using namespace oriel;
 using test::Failing;
@@ -245,4 +245,4 @@ TEST_CASE("memory is reused for one dtype only, and explain says so") {
   CHECK(where(y) == ";");
 }
 
-}  // namespace takeover_test
+}  // namespace donation_test

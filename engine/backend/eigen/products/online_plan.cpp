@@ -1,4 +1,4 @@
-#include "backend/eigen/products/running_plan.hpp"
+#include "backend/eigen/products/online_plan.hpp"
 
 #include <algorithm>
 
@@ -6,16 +6,16 @@ namespace oriel::backend::eigen {
 namespace {
 
 // Elements in a tile of weights.
-constexpr std::int64_t kTile = 4 * kRunningBlock;
+constexpr std::int64_t kTile = 4 * kOnlineBlock;
 
 }  // namespace
 
-std::shared_ptr<const RunningPlan> plan_running(const codegen::LoopProgram& program, const isa::Table& table) {
-  auto plan = std::make_shared<RunningPlan>();
-  plan->softmax = *codegen::running_softmax_in(program.form);
+std::shared_ptr<const OnlinePlan> plan_online(const codegen::LoopProgram& program, const isa::Table& table) {
+  auto plan = std::make_shared<OnlinePlan>();
+  plan->softmax = *codegen::online_softmax_in(program.form);
   // Rows whose distance is their length are contiguous.
-  const std::int64_t block = std::min(kRunningBlock, plan->softmax.columns);
-  plan->parts = codegen::running_parts(program, block);
+  const std::int64_t block = std::min(kOnlineBlock, plan->softmax.columns);
+  plan->parts = codegen::online_parts(program, block);
   plan->outer = program.outer;
   const std::vector<std::optional<codegen::Contraction>>& part = codegen::shared_rows_in(program.form)->products;
   if (!part.front() || !part.back()) return nullptr;
@@ -27,7 +27,7 @@ std::shared_ptr<const RunningPlan> plan_running(const codegen::LoopProgram& prog
   }
   auto blocked = std::make_shared<ContractionPlan>(*products);
   blocked->left.direct = true;
-  blocked->depth_block = kRunningBlock / 2;
+  blocked->depth_block = kOnlineBlock / 2;
   plan->products = std::move(blocked);
   plan->block = block;
   plan->rows_together = std::clamp<std::int64_t>(kTile / plan->block, 1, isa::kPacket);

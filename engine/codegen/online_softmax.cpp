@@ -1,4 +1,4 @@
-#include "codegen/running.hpp"
+#include "codegen/online_softmax.hpp"
 
 #include <algorithm>
 #include <set>
@@ -23,7 +23,7 @@ class Matcher {
   explicit Matcher(const LoopProgram& program)
       : program_(program), weights_(part_program(program, 1, false)), products_(part_program(program, 2, false)) {}
 
-  std::optional<RunningSoftmax> run() {
+  std::optional<OnlineSoftmax> run() {
     if (!find_stages() || !find_weights() || !loads_weights()) return std::nullopt;
     return out_;
   }
@@ -156,14 +156,14 @@ class Matcher {
   const LoopProgram& program_;
   const LoopProgram weights_;
   const LoopProgram products_;
-  RunningSoftmax out_;
+  OnlineSoftmax out_;
   std::vector<const Instr*> makers_;
   Instr store_;
   std::set<std::pair<ValueId, ValueId>> met_;
 };
 
 // Drops the last stage. The stage of the sum stores its powers instead.
-void store_powers(const RunningSoftmax& softmax, RunningParts& parts) {
+void store_powers(const OnlineSoftmax& softmax, OnlineParts& parts) {
   std::vector<Stage>& stages = parts.weights.stages;
   Instr store = *std::find_if(stages.back().body.begin(), stages.back().body.end(),
                               [](const Instr& in) { return in.code == Code::Store; });
@@ -192,14 +192,14 @@ void set_pitch(LoopProgram& part, std::size_t outer, std::int64_t columns, std::
 
 }  // namespace
 
-std::optional<RunningSoftmax> find_running_softmax(const LoopProgram& program) {
+std::optional<OnlineSoftmax> find_online_softmax(const LoopProgram& program) {
   if (parts_of(program) != 3) return std::nullopt;
   return Matcher(program).run();
 }
 
-RunningParts running_parts(const LoopProgram& program, std::int64_t pitch) {
-  const RunningSoftmax& softmax = *running_softmax_in(program.form);
-  RunningParts parts{part_program(program, 0, false), part_program(program, 1, false), part_program(program, 2, false)};
+OnlineParts online_parts(const LoopProgram& program, std::int64_t pitch) {
+  const OnlineSoftmax& softmax = *online_softmax_in(program.form);
+  OnlineParts parts{part_program(program, 0, false), part_program(program, 1, false), part_program(program, 2, false)};
   store_powers(softmax, parts);
   for (LoopProgram* part : {&parts.scores, &parts.weights, &parts.products})
     set_pitch(*part, program.outer.size(), softmax.columns, pitch);

@@ -1,4 +1,4 @@
-#include "schedule/joined_kernels.hpp"
+#include "schedule/fused_kernels.hpp"
 
 #include <algorithm>
 #include <deque>
@@ -12,7 +12,7 @@
 #include <fmt/format.h>
 
 #include "schedule/estimate.hpp"
-#include "schedule/running_softmax.hpp"
+#include "schedule/online_softmax.hpp"
 #include "schedule/shared_loops.hpp"
 #include "view/questions.hpp"
 
@@ -38,14 +38,14 @@ constexpr std::int64_t kBetweenBytes = std::int64_t{2} << 20;
 // From so many multiplications on, a product with a vector has a form of its own.
 constexpr std::int64_t kVectorWork = 4096;
 
-/// Kernels that could be joined, as far as they are known.
+/// Kernels that could be fused, as far as they are known.
 struct Candidate {
   std::vector<const KernelLoops*> kernels;
   std::vector<EntryId> between;
   SharedLoops loops;
   std::optional<SharedProducts> products;
   SymInt row_bytes = 0;  // of all values between, for one row
-  bool running = false;
+  bool online = false;
 };
 
 class Joiner {
@@ -56,16 +56,16 @@ class Joiner {
   }
 
   void run() {
-    // A write may take over memory that an earlier kernel reads: such schedules keep their order.
+    // A write may reuse memory that an earlier kernel reads: such schedules keep their order.
     if (!graph_.writes.writes.empty()) return;
-    joined_in_.assign(graph_.kernels.size(), -1);
+    fused_in_.assign(graph_.kernels.size(), -1);
     for (const KernelId k : graph_.order)
-      if (joined_in_[static_cast<std::size_t>(k)] < 0) begin_at(k);
-    if (graph_.joined.empty()) return;
-    graph_.joined_in = std::move(joined_in_);
-    // Joined kernels run where the last of them does.
+      if (fused_in_[static_cast<std::size_t>(k)] < 0) begin_at(k);
+    if (graph_.fused.empty()) return;
+    graph_.fused_in = std::move(fused_in_);
+    // Fused kernels run where the last of them does.
     std::erase_if(graph_.order, [&](KernelId k) {
-      const JoinedKernels* with = graph_.joined_with(k);
+      const FusedKernels* with = graph_.fused_with(k);
       return with != nullptr && with->kernels.back() != k;
     });
   }
@@ -100,7 +100,7 @@ class Joiner {
       between = o.entry;
       reader = list.front();
     }
-    if (reader >= 0 && (joined_in_[static_cast<std::size_t>(reader)] >= 0 || kernel(reader).closed())) reader = -1;
+    if (reader >= 0 && (fused_in_[static_cast<std::size_t>(reader)] >= 0 || kernel(reader).closed())) reader = -1;
     return {reader, between};
   }
 
@@ -157,15 +157,15 @@ class Joiner {
   }
 
   void take(Candidate chosen) {
-    JoinedKernels& joined = graph_.joined.emplace_back();
+    FusedKernels& fused = graph_.fused.emplace_back();
     for (const KernelLoops* k : chosen.kernels) {
-      joined.kernels.push_back(k->id());
-      joined_in_[static_cast<std::size_t>(k->id())] = static_cast<std::int32_t>(graph_.joined.size()) - 1;
+      fused.kernels.push_back(k->id());
+      fused_in_[static_cast<std::size_t>(k->id())] = static_cast<std::int32_t>(graph_.fused.size()) - 1;
     }
-    joined.between = std::move(chosen.between);
-    joined.loops = std::move(chosen.loops);
-    joined.running = chosen.running;
-    joined.reason = fmt::format("rows of {} bytes stay in cache from part to part", to_string(chosen.row_bytes));
+    fused.between = std::move(chosen.between);
+    fused.loops = std::move(chosen.loops);
+    fused.online = chosen.online;
+    fused.reason = fmt::format("rows of {} bytes stay in cache from part to part", to_string(chosen.row_bytes));
   }
 
   // The reason why a kernel runs faster by itself than for a few rows of `value` at a time, as the kernel before it
@@ -192,15 +192,15 @@ class Joiner {
     const SymInt rows = numel(c.loops.extents);
     c.row_bytes = 0;
     for (const EntryId e : c.between) c.row_bytes += bytes_of(e) / rows;
-    c.running = limits_.running && !arena_.rules_off().has(KernelRule::RunningSoftmax) && c.kernels.size() == 3 &&
-                runs_with_running_sums(*c.kernels[1], c.between[0], c.between[1], *c.kernels[2]);
+    c.online = limits_.online && !arena_.rules_off().has(KernelRule::OnlineSoftmax) && c.kernels.size() == 3 &&
+               runs_online(*c.kernels[1], c.between[0], c.between[1], *c.kernels[2]);
     return true;
   }
 
   std::string obstacle(const Candidate& c) const {
     const auto parts = static_cast<int>(c.kernels.size());
     if (parts > limits_.parts) return fmt::format("a kernel of {} parts (limit {})", parts, limits_.parts);
-    if (!c.running && c.row_bytes > limits_.row_bytes)
+    if (!c.online && c.row_bytes > limits_.row_bytes)
       return fmt::format("a row takes {} bytes (limit {})", to_string(c.row_bytes), limits_.row_bytes);
     if (!c.products) return "no rows share a factor";
     if (c.products->rows < kFewestFactorRows)
@@ -215,7 +215,7 @@ class Joiner {
   }
 
   std::string deep_factor(const Candidate& c) const {
-    if (c.running || estimate(c.row_bytes) <= kShortRowBytes) return {};
+    if (c.online || estimate(c.row_bytes) <= kShortRowBytes) return {};
     for (const std::optional<PartProduct>& p : c.products->parts) {
       if (!p || (estimate(p->depth) < kDeepFactor && estimate(p->rows) > kFewRows)) continue;
       const std::int64_t bytes = estimate(p->factor_bytes());
@@ -226,7 +226,7 @@ class Joiner {
     return {};
   }
 
-  /// Why joining kernels that can be joined does not pay. Results do not depend on it: only kernels with running sums
+  /// Why fusing kernels that can be fused does not pay. Results do not depend on it: only kernels with running sums
   /// have other bits than the kernels by themselves, and these always pay. So symbolic sizes count as their hints.
   std::string loss(const Candidate& c) const {
     if (std::string why = deep_factor(c); !why.empty()) return why;
@@ -266,14 +266,14 @@ class Joiner {
   const DeviceLimits& all_limits_;
   FusionLimits limits_;  // of the device at hand
   std::vector<bool> requested_;
-  std::vector<std::int32_t> joined_in_;
+  std::vector<std::int32_t> fused_in_;
 };
 
 }  // namespace
 
 void join_kernels(const Arena& arena, std::span<const EntryId> requested, const DeviceLimits& limits,
                   KernelGraph& graph) {
-  if (!arena.rules_off().has(KernelRule::JoinRows)) Joiner(arena, graph, requested, limits).run();
+  if (!arena.rules_off().has(KernelRule::FuseRows)) Joiner(arena, graph, requested, limits).run();
 }
 
 }  // namespace oriel::schedule

@@ -49,6 +49,13 @@ void copy_unit(typename F::Result* dst, const typename F::Source* src, std::int6
   for (; i < n; ++i) dst[i] = F::of(src[i]);
 }
 
+/// Elements so far apart. A known distance is read by vectors and shuffles.
+template <class F, int kApart>
+void copy_apart(typename F::Result* dst, const typename F::Source* src, std::int64_t n) {
+  ORIEL_VECTOR_LOOP
+  for (std::int64_t i = 0; i < n; ++i) dst[i] = F::of(src[kApart * i]);
+}
+
 template <class F>
 void copy_row(typename F::Result* dst, std::int64_t dst_col, const typename F::Source* src, std::int64_t src_col,
               std::int64_t n) {
@@ -61,8 +68,13 @@ void copy_row(typename F::Result* dst, std::int64_t dst_col, const typename F::S
     ORIEL_VECTOR_LOOP
     for (std::int64_t i = 0; i < n; ++i) dst[i] = F::of(src[-i]);
   } else if (dst_col == 1 && src_col == 2) {
-    ORIEL_VECTOR_LOOP
-    for (std::int64_t i = 0; i < n; ++i) dst[i] = F::of(src[2 * i]);
+    copy_apart<F, 2>(dst, src, n);
+  } else if (!kFew && dst_col == 1 && src_col == 3) {
+    copy_apart<F, 3>(dst, src, n);
+  } else if (!kFew && dst_col == 1 && src_col == 4) {
+    copy_apart<F, 4>(dst, src, n);
+  } else if (!kFew && dst_col == 1 && src_col == 8) {
+    copy_apart<F, 8>(dst, src, n);
   } else {
     ORIEL_VECTOR_LOOP
     for (std::int64_t i = 0; i < n; ++i) dst[i * dst_col] = F::of(src[i * src_col]);

@@ -9,6 +9,7 @@
 #include "oriel/error.hpp"
 #include "source/cpp/contraction_source.hpp"
 #include "source/cpp/kernel_sizes.hpp"
+#include "source/cpp/loop_order.hpp"
 #include "source/cpp/loops_source.hpp"
 #include "source/cpp/scan_source.hpp"
 #include "source/cpp/scatter_source.hpp"
@@ -35,7 +36,7 @@ LoopsSource render_one(const codegen::LoopProgram& program, Keep keep, int longe
   if (program.hosting) refuse_host(program);
   if (const auto plan = rendered_contraction(program))
     return render_contraction(program, *plan, keep, longest_tile, shared);
-  return render_loops(program, {keep, longest_tile, -1, shared});
+  return render_loops(with_long_last_loop(program), {keep, longest_tile, -1, shared});
 }
 
 std::string host_text(const codegen::LoopProgram& program) {

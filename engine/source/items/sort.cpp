@@ -21,7 +21,7 @@ using codegen::Sorting;
 // A pass over memory sorts by a digit of 8 bits, a pass over local memory by 4: each item counts those of its run.
 constexpr int kDigit = 8, kLocalDigit = 4;
 constexpr int kDigits = 1 << kDigit, kLocalDigits = 1 << kLocalDigit;
-constexpr std::size_t kMostItems = 256;
+constexpr std::size_t kGroupItems = 256;
 constexpr int kMostRun = 8;
 // On a CPU a few items with long runs count less. Its compilers take a second for a tile of another size.
 constexpr std::size_t kCpuItems = 16;
@@ -47,7 +47,7 @@ class SortRenderer : private Statements {
         cpu_(table.cpu),
         wide_(sort_.rows * sort_.extent > kMostNarrow),
         int_(dialect.position_type(wide_)) {
-    const std::size_t most_items = cpu_ ? kCpuItems : kMostItems;
+    const std::size_t most_items = cpu_ ? kCpuItems : kGroupItems;
     items_ = static_cast<int>(std::min(std::bit_floor(std::max<std::size_t>(table.group_size, 1)), most_items));
     run_ = cpu_ ? kCpuRun : kMostRun;
     while (items_ > 1 && local_bytes() > table.local_memory) (run_ > 1 ? run_ : items_) /= 2;

@@ -169,6 +169,17 @@ std::vector<Tensor> programs() {
   all.push_back(read["Y"]);
   all.push_back(read["S"]);
   all.push_back(take(table.to(DType::float16), index, 1));
+  // Lines and rows of a few points.
+  for (const DType dtype : {DType::float32, DType::float16, DType::int64}) {
+    const Tensor small = some({150, 3, 2}, dtype), rows = some({150, 8}, dtype);
+    all.push_back(small + small.transpose().reshape({150, 3, 2}));
+    all.push_back(pad(small.flip(1), {{1, 0}, {0, 1}, {2, 0}}) + 1);
+    all.push_back(roll(small, 1, 1) * small.slice({{}, {}, {0, 1}}));
+    all.push_back(argmax(rows, 1));
+    all.push_back(concat({rows, rows.slice({{}, {2, 4}})}, 1).to(DType::float32) * 0.5F);
+    if (is_floating(dtype)) all.push_back(softmax(small, 1));
+    all.push_back(sum(small.unsqueeze(1) * small.unsqueeze(2), -1));
+  }
   return all;
 }
 

@@ -96,6 +96,20 @@ TEST_CASE("tiles are reused: a long chain keeps few of them") {
   CHECK(!holds(text, "Tile<float> t4;"));
 }
 
+TEST_CASE("a long loop is the last one where the last loop of the program is shorter than a packet") {
+  Builder k({300, 2, 3});
+  const auto i0 = k.argument(DType::float32, 1800);
+  k.stage();
+  k.store(false, k.load(false, i0, ShapeTracker(Shape{300, 3, 2}).permute({0, 2, 1})),
+          k.argument(DType::float32, 1800, true), ShapeTracker(Shape{300, 2, 3}));
+  const std::string text = source::cpp::render(k.p);
+  CHECK(holds(text, "// Outer loops: o0 < 2, o1 < 3, o2 < 300\n"));
+  CHECK(holds(text, "in0[o0 + o1*2 + (o2 + e)*6]"));
+  k.p.outer = {40, 2, 3};
+  for (codegen::Access& access : k.p.accesses) access.restrict({{0, 40}});
+  CHECK(holds(source::cpp::render(k.p), "// Outer loops: o0 < 40, o1 < 2, o2 < 3\n"));
+}
+
 TEST_CASE("names that C++ would not take are changed, and stay apart") {
   Builder k({4});
   k.p.name = "2 x (a+b)";

@@ -113,12 +113,15 @@ ComplexValue logarithm(const ComplexValue& z) {
 }
 
 ComplexValue exponential(const ComplexValue& z) {
-  // An imaginary part of 0, and a real one of -inf, stay 0 beside an infinity or NaN.
+  // An imaginary part of 0 stays 0. Beside an infinite or NaN imaginary part, a real one of -inf gives 0 and one of inf
+  // an infinity.
   const Value e = exp(z.re);
   constexpr double kInfinity = std::numeric_limits<double>::infinity();
-  const Value none = (z.re == -kInfinity) & !(abs(z.im) < kInfinity);
+  const Value lost = !(abs(z.im) < kInfinity);
+  const Value none = (z.re == -kInfinity) & lost, endless = (z.re == kInfinity) & lost;
   const Value real = z.im == 0;
-  return {where(real, e, where(none, 0, e * z.im.unary(Op::Cos))), where(real, z.im, where(none, 0, e * sin(z.im)))};
+  const Value re = where(none, 0, where(endless, e, e * z.im.unary(Op::Cos)));
+  return {where(real, e, re), where(real, z.im, where(none, 0, e * sin(z.im)))};
 }
 
 ComplexValue powered(const ComplexValue& a, const ComplexValue& b) {

@@ -220,8 +220,8 @@ TEST_CASE("functions have std::complex's values, near the limits and near 1 as w
 }
 
 TEST_CASE("infinities and NaN") {
-  const std::vector<Z> x{{kInf, 0},   {-kInf, 2}, {kInf, 1},     {1, kInf},
-                         {-1, -kInf}, {kNan, 0},  {-kInf, kInf}, {kNan, kInf}};
+  const std::vector<Z> x{{kInf, 0}, {-kInf, 2},    {kInf, 1},    {1, kInf},    {-1, -kInf},
+                         {kNan, 0}, {-kInf, kInf}, {kNan, kInf}, {kInf, kInf}, {kInf, kNan}};
   const Complex z = Complex::from(x);
   near(
       sqrt(Complex::from(std::vector<Z>(x.begin(), x.begin() + 5))), {x.begin(), x.begin() + 5},
@@ -234,10 +234,15 @@ TEST_CASE("infinities and NaN") {
   CHECK(std::isnan(e[3].real()));
   CHECK(e[5].imag() == 0);
   CHECK(e[6] == Z(0, 0));
+  for (const Z& v : {e[8], e[9]}) {
+    CHECK(std::isinf(v.real()));
+    CHECK(std::isnan(v.imag()));
+  }
   CHECK(log(z[3]).item<Z>().real() == kInf);
   CHECK(abs(z[7]).item<double>() == kInf);
-  CHECK(isnan(z).to_vector<bool>() == std::vector<bool>{false, false, false, false, false, true, false, true});
-  CHECK(isinf(z).to_vector<bool>() == std::vector<bool>{true, true, true, true, true, false, true, true});
+  CHECK(isnan(z).to_vector<bool>() ==
+        std::vector<bool>{false, false, false, false, false, true, false, true, false, true});
+  CHECK(isinf(z).to_vector<bool>() == std::vector<bool>{true, true, true, true, true, false, true, true, true, true});
   const Complex one = Complex::of<C>({{1, 1}, {0, INFINITY}, {NAN, 0}});
   CHECK(isclose(one, one).to_vector<bool>() == std::vector<bool>{true, true, false});
   CHECK(isclose(Complex::of<C>({{1, 1e-9F}}), Complex::of<C>({{1, 0}})).item<bool>());

@@ -1,7 +1,6 @@
-// Arithmetic and functions of complex numbers, as formulas of their parts.
+// Arithmetic, powers and comparisons of complex numbers, as formulas of their parts.
 #include <cmath>
 #include <limits>
-#include <numbers>
 #include <optional>
 
 #include "api/complex_value.hpp"
@@ -14,6 +13,7 @@ namespace oriel {
 using api::Call;
 using api::ComplexTerm;
 using api::ComplexValue;
+using api::of_one;
 using api::Op;
 using api::Value;
 
@@ -78,55 +78,9 @@ Tensor compared(const char* name, const ComplexOperand& a, const ComplexOperand&
       a, b);
 }
 
-/// A power of two that brings numbers near the limits of the dtype to where squares of them neither overflow nor lose
-/// bits. It is 1 for all others.
-struct Scale {
-  explicit Scale(const ComplexValue& z) : Scale(z, z.re.dtype() == DType::float64) {}
-  Value by;    // 1/16, 1 or 2^k
-  Value root;  // 1 over its root
-  Value log;   // minus its logarithm
-
- private:
-  Scale(const ComplexValue& z, bool wide)
-      : Scale(largest(z), wide ? 1e300 : 1e37, wide ? 1e-290 : 1e-30, wide ? 80 : 40) {}
-  Scale(const Value& size, double most, double least, int bits) : Scale(size, size > most, size < least, bits) {}
-  Scale(const Value& size, const Value& large, const Value& small, int bits)
-      : by(chosen(size, large, small, 1.0 / 16, 1, std::ldexp(1.0, bits))),
-        root(chosen(size, large, small, 4, 1, std::ldexp(1.0, -bits / 2))),
-        log(chosen(size, large, small, 4 * std::numbers::ln2, 0, -bits * std::numbers::ln2)) {}
-  static Value largest(const ComplexValue& z) { return max(abs(z.re), abs(z.im)); }
-  static Value chosen(const Value& size, const Value& large, const Value& small, double l, double m, double s) {
-    return where(large, l, where(small, s, size.like(m)));
-  }
-};
-
-Value length(const Value& re, const Value& im) { return re.binary(Op::Hypot, im); }
-
-ComplexValue logarithm(const ComplexValue& z) {
-  const Scale scale(z);
-  const Value far = log(length(z.re * scale.by, z.im * scale.by)) + scale.log;
-  // Near |z| = 1 the logarithm of the rounded length has no digits left: log1p of |z|^2 - 1 keeps them.
-  const Value large = max(abs(z.re), abs(z.im)), small = min(abs(z.re), abs(z.im));
-  const Value near = (large > 0.7) & (large < 1.5);
-  const Value excess = (large - 1.0) * (large + 1.0) + small * small;
-  return {where(near, log1p(excess) * 0.5, far), z.im.binary(Op::Atan2, z.re)};
-}
-
-ComplexValue exponential(const ComplexValue& z) {
-  // An imaginary part of 0 stays 0. Beside an infinite or NaN imaginary part, a real one of -inf gives 0 and one of inf
-  // an infinity.
-  const Value e = exp(z.re);
-  constexpr double kInfinity = std::numeric_limits<double>::infinity();
-  const Value lost = !(abs(z.im) < kInfinity);
-  const Value none = (z.re == -kInfinity) & lost, endless = (z.re == kInfinity) & lost;
-  const Value real = z.im == 0;
-  const Value re = where(none, 0, where(endless, e, e * z.im.unary(Op::Cos)));
-  return {where(real, e, re), where(real, z.im, where(none, 0, e * sin(z.im)))};
-}
-
 ComplexValue powered(const ComplexValue& a, const ComplexValue& b) {
-  const ComplexValue l = logarithm(a);
-  const ComplexValue p = exponential(b * l);
+  const ComplexValue l = api::logarithm(a);
+  const ComplexValue p = api::exponential(b * l);
   const Value one = (b.re == 0) & (b.im == 0);
   const Value zero = (a.re == 0) & (a.im == 0);
   const Value of_zero = where(b.re > 0, b.re.like(0), b.re.like(std::numeric_limits<double>::quiet_NaN()));
@@ -150,16 +104,6 @@ ComplexValue repeated(ComplexValue square, std::int64_t n) {
     if (left > 1) square = square * square;
   }
   return n < 0 ? quotient({out.re.like(1), out.re.like(0)}, out) : out;
-}
-
-template <class F>
-auto of_one(const char* name, const ComplexArgument& z, F&& f) {
-  return api::composed_complex(
-      name,
-      [&](const ComplexTerm& x) {
-        return f(ComplexValue{x.re, x.im});
-      },
-      given(z));
 }
 
 Complex power_of(const ComplexOperand& a, const ComplexOperand& b) {
@@ -243,27 +187,6 @@ Complex polar(const Operand& magnitude, const Operand& angle) {
 Complex conj(const ComplexArgument& z) { return ComplexAccess::made(+ComplexAccess::real(z), -ComplexAccess::imag(z)); }
 Tensor abs(const ComplexArgument& z) { return hypot(ComplexAccess::real(z), ComplexAccess::imag(z)); }
 Tensor angle(const ComplexArgument& z) { return atan2(ComplexAccess::imag(z), ComplexAccess::real(z)); }
-
-Complex exp(const ComplexArgument& z) {
-  return of_one("exp", z, [](const ComplexValue& v) { return exponential(v).complex(); });
-}
-
-Complex log(const ComplexArgument& z) {
-  return of_one("log", z, [](const ComplexValue& v) { return logarithm(v).complex(); });
-}
-
-Complex sqrt(const ComplexArgument& z) {
-  return of_one("sqrt", z, [](const ComplexValue& v) {
-    const Scale scale(v);
-    const Value re = v.re * scale.by, im = v.im * scale.by;
-    const Value t = sqrt((abs(re) + length(re, im)) * 0.5);
-    const Value u = where(t == 0, im, im / (t + t));
-    const Value left = v.re < 0, endless = isinf(v.im);
-    const Value a = where(left, abs(u), t) * scale.root;
-    const Value b = where(left, t.binary(Op::Copysign, v.im), u) * scale.root;
-    return ComplexValue{where(endless, abs(v.im), a), where(endless, v.im, b)}.complex();
-  });
-}
 
 Complex pow(const ComplexArgument& a, const ComplexOperand& b) {
   if (const std::optional<std::int64_t> n = small_power(b))

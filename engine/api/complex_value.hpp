@@ -58,5 +58,22 @@ auto composed_complex(std::string_view name, F&& f, const ComplexOperand& first,
   return std::forward<F>(f)(term(first), term(more)...);
 }
 
+/// f of the parts of one operand.
+template <class F>
+auto of_one(const char* name, const ComplexArgument& z, F&& f) {
+  return composed_complex(
+      name,
+      [&](const ComplexTerm& x) {
+        return f(ComplexValue{x.re, x.im});
+      },
+      ComplexAccess::operand(z));
+}
+
+/// The formulas of log and exp (complex.hpp).
+/// @{
+ComplexValue logarithm(const ComplexValue& z);
+ComplexValue exponential(const ComplexValue& z);
+/// @}
+
 }  // namespace api
 }  // namespace oriel

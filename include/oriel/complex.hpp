@@ -312,6 +312,40 @@ Complex& operator/=(Complex& z, const ComplexOperand& w);
 [[nodiscard]] Complex pow(const ComplexArgument& a, const ComplexOperand& b);
 [[nodiscard]] Complex pow(const Operand& a, const ComplexArgument& b);
 /// @}
+/// log(z) / log(2) and log(z) / log(10).
+/// @{
+[[nodiscard]] Complex log2(const ComplexArgument& z);
+[[nodiscard]] Complex log10(const ComplexArgument& z);
+/// @}
+/// exp(z) - 1 and log(1 + z), without the loss of digits near 0.
+/// @{
+[[nodiscard]] Complex expm1(const ComplexArgument& z);
+[[nodiscard]] Complex log1p(const ComplexArgument& z);
+/// @}
+/// Circular and hyperbolic functions. They overflow where the real ones do.
+/// @{
+[[nodiscard]] Complex sin(const ComplexArgument& z);
+[[nodiscard]] Complex cos(const ComplexArgument& z);
+[[nodiscard]] Complex tan(const ComplexArgument& z);
+[[nodiscard]] Complex sinh(const ComplexArgument& z);
+[[nodiscard]] Complex cosh(const ComplexArgument& z);
+[[nodiscard]] Complex tanh(const ComplexArgument& z);
+/// @}
+/// Their inverses. The cuts of asin, acos and atanh are the real numbers beyond -1 and 1, those of asinh and atan the
+/// imaginary ones beyond -i and i, that of acosh the real numbers below 1. On a cut the sign of the zero chooses the
+/// side.
+/// @{
+[[nodiscard]] Complex asin(const ComplexArgument& z);
+[[nodiscard]] Complex acos(const ComplexArgument& z);
+[[nodiscard]] Complex atan(const ComplexArgument& z);
+[[nodiscard]] Complex asinh(const ComplexArgument& z);
+[[nodiscard]] Complex acosh(const ComplexArgument& z);
+[[nodiscard]] Complex atanh(const ComplexArgument& z);
+/// @}
+/// z / abs(z), and 0 for 0; NaN for infinities (numpy.sign, torch.sgn).
+[[nodiscard]] Complex sign(const ComplexArgument& z);
+/// Both parts to the nearest integer, ties to even.
+[[nodiscard]] Complex round(const ComplexArgument& z);
 /// z * z.
 [[nodiscard]] Complex square(const ComplexArgument& z);
 /// 1 / z.

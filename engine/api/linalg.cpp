@@ -122,12 +122,24 @@ double epsilon(DType dtype) {
                                  : static_cast<double>(std::numeric_limits<float>::epsilon());
 }
 
+/// `combine` of a number, or of one for each matrix with an axis for its singular values behind them.
+template <class F>
+Tensor beside_singular(const Operand& x, F&& combine) {
+  if (const Tensor* const tensor = Access::tensor(x)) {
+    const Site site = Access::site(x);
+    return combine(Operand(tensor->unsqueeze(-1, site), site));
+  }
+  return combine(x);
+}
+
+/// Is it a number that stands for a default?
+bool is_unstated(const Operand& x) { return Access::tensor(x) == nullptr && !(Access::value(x) >= 0); }
+
 /// A share of the largest singular value, below which others count as 0.
-Tensor least_singular(const Tensor& s, double share, const Matrices& m, Site site) {
+Tensor least_singular(const Tensor& s, const Operand& share, const Matrices& m, Site site) {
   const Tensor largest = max(Operand(s, site), -1, true);
-  if (share >= 0) return largest * share;
-  const Tensor size = scalar(Operand(sym_max(m.rows, m.columns), site), api::wide_dtype(m.dtype()));
-  return largest * (size * epsilon(m.dtype()));
+  if (!is_unstated(share)) return beside_singular(share, [&](const Operand& each) { return largest * each; });
+  return largest * epsilon(m.dtype()) * Operand(sym_max(m.rows, m.columns), site);
 }
 
 }  // namespace
@@ -215,23 +227,26 @@ Eig eig(const Operand& x) {
   return {m.part(all, 0, {n}), m.part(all, n, {n}), m.part(all, n * 2, {n, n}), m.part(all, n * 2 + square, {n, n})};
 }
 
-Tensor pinv(const Operand& x, double rcond) {
+Tensor pinv(const Operand& x, const Operand& rcond) {
   const Matrices m("pinv", x);
   const Site site = Access::site(x);
   const Svd parts = api::renamed(m.call(), [&] { return svd(x); });
   const Tensor& s = parts.s;
-  const Tensor kept = s > least_singular(s, rcond, m, site);
+  const Tensor kept = api::renamed(m.call(), [&] { return s > least_singular(s, rcond, m, site); });
   const Tensor inverse = where(Operand(kept, site), 1 / where(kept, s, 1), 0);
   return matmul(parts.vh.transpose(-2, -1, site) * inverse.unsqueeze(-2, site), parts.u.transpose(-2, -1, site));
 }
 
 Tensor lstsq(const Operand& x, const Operand& b) { return solved("lstsq", x, b, "lstsq", false); }
 
-Tensor matrix_rank(const Operand& x, double tolerance) {
+Tensor matrix_rank(const Operand& x, const Operand& tolerance) {
   const Matrices m("matrix_rank", x);
   const Site site = Access::site(x);
   const Tensor s = api::renamed(m.call(), [&] { return svdvals(x); });
-  const Tensor above = tolerance >= 0 ? s > tolerance : s > least_singular(s, -1, m, site);
+  const Tensor above = api::renamed(m.call(), [&] {
+    if (is_unstated(tolerance)) return s > least_singular(s, tolerance, m, site);
+    return beside_singular(tolerance, [&](const Operand& each) { return s > each; });
+  });
   return sum(Operand(above, site), -1);
 }
 

@@ -88,15 +88,18 @@ struct Eig {
 /// The eigenvalues and eigenvectors of any x (.., n, n). Complex ones come in conjugate pairs.
 [[nodiscard]] Eig eig(const Operand& x);
 
-/// The Moore-Penrose inverse of x (.., m, n), by svd. Singular values up to rcond times the largest count as 0. A
-/// negative rcond stands for max(m, n) times the distance from 1 to the next number of the dtype.
-[[nodiscard]] Tensor pinv(const Operand& x, double rcond = -1);
+/// The Moore-Penrose inverse of x (.., m, n), by svd. Singular values up to rcond times the largest count as 0. rcond
+/// is a number, or a tensor with one for each matrix, which broadcasts to the batches. A negative number stands for
+/// max(m, n) times the distance from 1 to the next number of the dtype.
+[[nodiscard]] Tensor pinv(const Operand& x, const Operand& rcond = -1);
 /// The y of least length among those that make the length of x y - b least, of x (.., m, n) and b (.., m, k), or b (m),
 /// for which the result lacks the last axis. Any rank; by a complete orthogonal decomposition.
 [[nodiscard]] Tensor lstsq(const Operand& x, const Operand& b);
-/// The number of singular values above `tolerance`, as int64. A negative one stands for the largest times max(m, n)
-/// times the distance from 1 to the next number of the dtype.
-[[nodiscard]] Tensor matrix_rank(const Operand& x, double tolerance = -1);
+/// The number of singular values above `tolerance`, as int64: a number, or a tensor with one for each matrix, which
+/// broadcasts to the batches. A negative number stands for the largest singular value times max(m, n) times the
+/// distance from 1 to the next number of the dtype.
+///   matrix_rank(x, 1e-3 * max(svdvals(x), -1))  // numpy.linalg.matrix_rank(x, rtol=1e-3)
+[[nodiscard]] Tensor matrix_rank(const Operand& x, const Operand& tolerance = -1);
 /// The n-th power of x (.., n, n) by repeated squaring; of the inverse if n is negative, the unit matrix for 0.
 [[nodiscard]] Tensor matrix_power(const Operand& x, std::int64_t n);
 

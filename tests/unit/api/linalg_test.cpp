@@ -223,6 +223,34 @@ TEST_CASE("what only shows when it runs names the first matrix of the batch") {
   CHECK(doubles(slogdet(x[3100]).sign)[0] == 0);
 }
 
+TEST_CASE("tolerances are numbers, or one for each matrix") {
+  const Tensor x = diag(Tensor::of<float>({100, 1, 0.01F})), two = stack({x, x});
+  CHECK(doubles(matrix_rank(x)) == std::vector<double>{3});
+  CHECK(doubles(matrix_rank(x, 0.1)) == std::vector<double>{2});
+  CHECK(doubles(matrix_rank(two, Tensor::of<double>({0.1, 10}))) == std::vector<double>{2, 1});
+  CHECK(doubles(matrix_rank(two, 0.001 * max(svdvals(two), -1))) == std::vector<double>{2, 2});
+  CHECK(doubles(diagonal(pinv(x, 0.001)))[2] == 0);
+  const Tensor inverted = pinv(two, Tensor::of<float>({0.001F, 0.1F}));
+  CHECK(inverted.dtype() == DType::float32);
+  const std::vector<double> found = doubles(diagonal(inverted, 0, 1, 2));
+  const double want[] = {0.01, 1, 0, 0.01, 0, 0};
+  for (std::size_t k = 0; k < 6; ++k) CHECK(found[k] == doctest::Approx(want[k]));
+  CHECK_THROWS_WITH_AS(
+      (void)matrix_rank(two, ones(3)),
+      "matrix_rank: (3, 1) and (2, 3) do not broadcast: axis -2 is 3 and 2; extents must agree or be 1", ShapeError);
+}
+
+TEST_CASE("matrices on another device than the default one have default tolerances, too") {
+  Tensor x;
+  try {
+    x = diag(Tensor::of<float>({2, 0, 4})).to(Device::opencl()).realize();
+  } catch (const DeviceError&) {
+    return;
+  }
+  CHECK(doubles(matrix_rank(x)) == std::vector<double>{2});
+  CHECK(doubles(pinv(x))[0] == doctest::Approx(0.5));
+}
+
 TEST_CASE("shapes that do not fit are refused when the call is built") {
   const Tensor x = ones({3, 4}), square = ones({3, 3});
   CHECK_THROWS_WITH_AS((void)inverse(x), "inverse: (3, 4) holds matrices that are not square", ShapeError);

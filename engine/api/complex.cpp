@@ -1,4 +1,4 @@
-// The class Complex: construction, reading, movement; sums and products of matrices.
+// The class Complex: construction, reading, movement.
 #include "oriel/complex.hpp"
 
 #include <fmt/format.h>
@@ -9,8 +9,6 @@
 #include "oriel/create.hpp"
 #include "oriel/error.hpp"
 #include "oriel/movement.hpp"
-#include "oriel/ops.hpp"
-#include "oriel/reduce.hpp"
 #include "sym/decide.hpp"
 
 namespace oriel {
@@ -154,30 +152,6 @@ Tensor as_pairs(const ComplexArgument& z) {
 
 Tensor real(const ComplexArgument& z) { return ComplexAccess::of(z).real(); }
 Tensor imag(const ComplexArgument& z) { return ComplexAccess::of(z).imag(); }
-
-Complex sum(const ComplexArgument& z, const Axes& axes, KeepDim keepdim) {
-  return ComplexAccess::made(sum(ComplexAccess::real(z), axes, keepdim), sum(ComplexAccess::imag(z), axes, keepdim));
-}
-Complex mean(const ComplexArgument& z, const Axes& axes, KeepDim keepdim) {
-  return ComplexAccess::made(mean(ComplexAccess::real(z), axes, keepdim), mean(ComplexAccess::imag(z), axes, keepdim));
-}
-
-namespace {
-
-Complex product_of(const ComplexOperand& a, const ComplexOperand& b) {
-  const auto times = [&](const Operand& x, const Operand& y) { return matmul(x, y); };
-  const Operand &ar = ComplexAccess::real(a), &ai = ComplexAccess::imag(a);
-  const Operand &br = ComplexAccess::real(b), &bi = ComplexAccess::imag(b);
-  const Tensor re = times(ar, br);
-  if (ComplexAccess::is_real(b)) return ComplexAccess::made(re, times(ai, br));
-  if (ComplexAccess::is_real(a)) return ComplexAccess::made(re, times(ar, bi));
-  return ComplexAccess::made(re - times(ai, bi), times(ar, bi) + times(ai, br));
-}
-
-}  // namespace
-
-Complex matmul(const ComplexArgument& a, const ComplexOperand& b) { return product_of(ComplexAccess::operand(a), b); }
-Complex matmul(const Operand& a, const ComplexArgument& b) { return product_of(a, ComplexAccess::operand(b)); }
 
 Complex concat(std::span<const Complex> numbers, std::int64_t axis, Site site) {
   return of_each(numbers, [&](std::span<const Tensor> parts) { return concat(parts, axis, site); });

@@ -5,6 +5,7 @@
 
 #include "api/value.hpp"
 #include "oriel/complex.hpp"
+#include "oriel/ops.hpp"
 
 namespace oriel {
 
@@ -67,6 +68,17 @@ auto of_one(const char* name, const ComplexArgument& z, F&& f) {
         return f(ComplexValue{x.re, x.im});
       },
       ComplexAccess::operand(z));
+}
+
+/// A product that is linear in both operands, by `times` of their parts.
+template <class F>
+Complex bilinear(const ComplexOperand& a, const ComplexOperand& b, F&& times) {
+  const Operand &ar = ComplexAccess::real(a), &ai = ComplexAccess::imag(a);
+  const Operand &br = ComplexAccess::real(b), &bi = ComplexAccess::imag(b);
+  const Tensor re = times(ar, br);
+  if (ComplexAccess::is_real(b)) return ComplexAccess::made(re, times(ai, br));
+  if (ComplexAccess::is_real(a)) return ComplexAccess::made(re, times(ar, bi));
+  return ComplexAccess::made(re - times(ai, bi), times(ar, bi) + times(ai, br));
 }
 
 /// The formulas of log and exp (complex.hpp).

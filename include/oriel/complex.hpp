@@ -370,10 +370,25 @@ bool allclose(const ComplexArgument& a, const ComplexArgument& b, double rtol = 
 [[nodiscard]] Complex sum(const ComplexArgument& z, const Axes& axes = {}, KeepDim keepdim = false);
 [[nodiscard]] Complex mean(const ComplexArgument& z, const Axes& axes = {}, KeepDim keepdim = false);
 /// @}
+/// The product, and the sums and products along an axis. A captured function makes an entry for each extent that prod
+/// and cumprod reduce or run along.
+/// @{
+[[nodiscard]] Complex prod(const ComplexArgument& z, const Axes& axes = {}, KeepDim keepdim = false);
+[[nodiscard]] Complex cumsum(const ComplexArgument& z, std::int64_t axis);
+[[nodiscard]] Complex cumprod(const ComplexArgument& z, std::int64_t axis);
+/// @}
 /// As matmul of tensors (reduce.hpp), by four products of real matrices, or two if one operand is real.
 /// @{
 [[nodiscard]] Complex matmul(const ComplexArgument& a, const ComplexOperand& b);
 [[nodiscard]] Complex matmul(const Operand& a, const ComplexArgument& b);
+/// @}
+/// As of tensors (products.hpp), by as many products of real tensors. vdot conjugates x.
+/// @{
+[[nodiscard]] Complex tensordot(const ComplexArgument& a, const ComplexOperand& b, std::int64_t count = 2);
+[[nodiscard]] Complex tensordot(const ComplexArgument& a, const ComplexOperand& b, const Ints& axes_a,
+                                const Ints& axes_b);
+[[nodiscard]] Complex outer(const ComplexArgument& x, const ComplexOperand& y);
+[[nodiscard]] Complex vdot(const ComplexArgument& x, const ComplexOperand& y);
 /// @}
 
 /// As of tensors (movement.hpp).

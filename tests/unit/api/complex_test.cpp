@@ -399,6 +399,46 @@ TEST_CASE("sums, means and products of matrices") {
   static_cast<void>(k);
 }
 
+TEST_CASE("products over axes and along an axis") {
+  const std::vector<Z> x = draw(2 * 7 * 3);
+  const Complex z = Complex::from(x, {2, 7, 3});
+  std::vector<Z> over(6, 1), along(42);
+  Z all = 1;
+  for (std::size_t i = 0; i < 2; ++i)
+    for (std::size_t j = 0; j < 7; ++j)
+      for (std::size_t k = 0; k < 3; ++k) {
+        const Z v = x[(i * 7 + j) * 3 + k];
+        all *= v;
+        along[(i * 7 + j) * 3 + k] = over[i * 3 + k] *= v;
+      }
+  const auto as_is = [](Z v) { return v; };
+  near(prod(z, 1), over, as_is, 1e-14);
+  near(prod(z), {all}, as_is, 1e-13);
+  near(cumprod(z, 1), along, as_is, 1e-14);
+  near(cumprod(z, -2), along, as_is, 1e-14);
+  CHECK(prod(z, {0, -1}, true).shape() == Shape{1, 7, 1});
+  CHECK(prod(z, {0, 2}).shape() == Shape{7});
+  CHECK(prod(z[0], 0).dtype() == ComplexDType::complex128);
+  CHECK(prod(Complex::of<C>({})).item<C>() == C(1));
+  CHECK(prod(z, Axes(Ints{})).to_vector<Z>() == x);
+  CHECK(prod(z[0][0][0]).item<Z>() == x[0]);
+  CHECK(cumprod(z[0][0][0], 0).item<Z>() == x[0]);
+  near(cumsum(Complex::of<Z>({{1, 2}, {3, 4}}), 0), {{1, 2}, {4, 6}}, as_is, 0);
+  CHECK(refusal([&] { static_cast<void>(prod(z, 3)); }).starts_with("prod: axis 3"));
+  CHECK(refusal([&] { static_cast<void>(cumprod(z, 3)); }).starts_with("cumprod: axis 3"));
+}
+
+TEST_CASE("products of tensors are sums of products of their parts") {
+  const std::vector<Z> x = draw(6);
+  const Complex z = Complex::from(x, {2, 3});
+  const auto as_is = [](Z v) { return v; };
+  near(tensordot(z, z.transpose(), 1), matmul(z, z.transpose()).to_vector<Z>(), as_is, 1e-15);
+  near(tensordot(z, z, {1}, {1}), matmul(z, z.transpose()).to_vector<Z>(), as_is, 1e-15);
+  near(tensordot(z, real(z)), sum(z * real(z)).to_vector<Z>(), as_is, 1e-15);
+  near(outer(z[0], z[1]), (z[0].unsqueeze(1) * z[1]).to_vector<Z>(), as_is, 1e-15);
+  near(vdot(z[0], z[1]), sum(conj(z[0]) * z[1]).to_vector<Z>(), as_is, 1e-15);
+}
+
 TEST_CASE("text is NumPy's") {
   const auto text = [](const Complex& z) { return (std::ostringstream() << z).str(); };
   CHECK(text(Complex::of<C>({{1, 2}, {0, -1.5F}, {-3.25F, 0}, {0, 1e-3F}}).reshape({2, 2})) ==

@@ -2,12 +2,14 @@
 
 #include <dlfcn.h>
 #include <execinfo.h>
+#include <fmt/format.h>
 #include <link.h>
 #include <unistd.h>
 
 #include <algorithm>
 #include <charconv>
 #include <cstdint>
+#include <filesystem>
 #include <map>
 #include <memory>
 #include <mutex>
@@ -25,6 +27,8 @@
 namespace oriel::base {
 namespace {
 
+// Not a library such as libdw: every program that uses Oriel would load it and three others for what explanations alone
+// ask, and libdw itself asks servers for debug information (DEBUGINFOD_URLS).
 constexpr const char* kAddr2line = "/usr/bin/addr2line";
 
 /// The folder engine/ as the compiler was told of it: in debug information it stands behind the build's folder.
@@ -42,7 +46,7 @@ bool is_users(std::string_view file) {
 
 /// A program or library in memory, and an address as its file numbers it.
 struct Place {
-  std::string module;
+  std::string module;  // its path; empty: the program itself
   std::uintptr_t address = 0;
 };
 
@@ -51,25 +55,17 @@ std::optional<Place> place_of(void* address) {
   link_map* map = nullptr;
   if (dladdr1(address, &info, reinterpret_cast<void**>(&map), RTLD_DL_LINKMAP) == 0 || map == nullptr)
     return std::nullopt;
-  // The program itself has no name. A return address lies behind its call.
-  const std::string name = map->l_name[0] != '\0' ? map->l_name : "/proc/self/exe";
-  return Place{name, reinterpret_cast<std::uintptr_t>(address) - map->l_addr - 1};
-}
-
-std::string hexadecimal(std::uintptr_t number) {
-  std::array<char, 20> digits;
-  const auto end = std::to_chars(digits.data(), digits.data() + digits.size(), number, 16).ptr;
-  return "0x" + std::string(digits.data(), end);
+  // A return address lies behind its call.
+  return Place{map->l_name, reinterpret_cast<std::uintptr_t>(address) - map->l_addr - 1};
 }
 
 /// The lines that addr2line prints: for each address the address, then the lines of its inlined calls, innermost first.
 std::vector<std::string> lines_of(const std::string& module, std::span<const std::uintptr_t> addresses) {
   // In addr2line /proc/self would be another program.
-  std::array<char, 4096> path;
-  const ssize_t length = module == "/proc/self/exe" ? readlink(module.c_str(), path.data(), path.size()) : -1;
-  std::vector<std::string> command = {kAddr2line, "-a", "-i", "-e",
-                                      length > 0 ? std::string(path.data(), static_cast<std::size_t>(length)) : module};
-  for (const std::uintptr_t address : addresses) command.push_back(hexadecimal(address));
+  std::error_code none;
+  const std::filesystem::path program = std::filesystem::read_symlink("/proc/self/exe", none);
+  std::vector<std::string> command = {kAddr2line, "-a", "-i", "-e", module.empty() ? program.string() : module};
+  for (const std::uintptr_t address : addresses) command.push_back(fmt::format("{:#x}", address));
   const SubprocessResult result = run_program(command, {.seconds = 20});
   std::vector<std::string> lines;
   if (!result.ok()) return lines;

@@ -30,61 +30,6 @@ constexpr int kTick = 20;  // ms
 
 std::atomic<bool> all_cancelled{false};
 
-/// What a program is started with, as the system's calls take it. The texts must outlive it.
-struct Start {
-  Start(std::span<const std::string> given, std::span<const std::string> variables) {
-    for (const std::string& a : given) arguments.push_back(const_cast<char*>(a.c_str()));
-    for (const std::string& v : variables) environment.push_back(const_cast<char*>(v.c_str()));
-    for (const std::string& entry : *inherited) {
-      const auto same = [&](const std::string& v) { return entry.starts_with(v.substr(0, v.find('=') + 1)); };
-      if (std::none_of(variables.begin(), variables.end(), same))
-        environment.push_back(const_cast<char*>(entry.c_str()));
-    }
-    arguments.push_back(nullptr);
-    environment.push_back(nullptr);
-  }
-  std::shared_ptr<const Environment> inherited = copy_environment();
-  std::vector<char*> arguments, environment;
-};
-
-/// The attributes of a spawn: a process group of its own, no signal blocked or ignored, only descriptors 0, 1 and 2.
-class Spawn {
- public:
-  explicit Spawn(int output) {
-    posix_spawn_file_actions_init(&actions_);
-    posix_spawn_file_actions_addopen(&actions_, STDIN_FILENO, "/dev/null", O_RDONLY, 0);
-    posix_spawn_file_actions_adddup2(&actions_, output, STDOUT_FILENO);
-    posix_spawn_file_actions_adddup2(&actions_, output, STDERR_FILENO);
-#if defined(__GLIBC__) && __GLIBC_PREREQ(2, 34)
-    posix_spawn_file_actions_addclosefrom_np(&actions_, STDERR_FILENO + 1);
-#endif
-    posix_spawnattr_init(&attributes_);
-    sigset_t none;
-    sigset_t all;
-    sigemptyset(&none);
-    sigfillset(&all);
-    posix_spawnattr_setsigmask(&attributes_, &none);
-    posix_spawnattr_setsigdefault(&attributes_, &all);
-    posix_spawnattr_setpgroup(&attributes_, 0);
-    posix_spawnattr_setflags(&attributes_, POSIX_SPAWN_SETPGROUP | POSIX_SPAWN_SETSIGMASK | POSIX_SPAWN_SETSIGDEF);
-  }
-  Spawn(const Spawn&) = delete;
-  ~Spawn() {
-    posix_spawn_file_actions_destroy(&actions_);
-    posix_spawnattr_destroy(&attributes_);
-  }
-
-  int run(pid_t& pid, std::span<const std::string> arguments, std::span<const std::string> variables) {
-    const Start start(arguments, variables);
-    return posix_spawn(&pid, start.arguments[0], &actions_, &attributes_, start.arguments.data(),
-                       start.environment.data());
-  }
-
- private:
-  posix_spawn_file_actions_t actions_;
-  posix_spawnattr_t attributes_;
-};
-
 /// True if the program has ended. Leaves it as a zombie, so that its process group id is not reused.
 bool ended(pid_t pid) {
   siginfo_t info{};
@@ -128,6 +73,44 @@ void wait_for(pid_t pid, SubprocessResult& result) {
 
 }  // namespace
 
+int start_program(pid_t& pid, std::span<const std::string> given, std::span<const std::string> variables,
+                  const std::optional<SubprocessStreams>& streams) {
+  const std::shared_ptr<const Environment> inherited = copy_environment();
+  std::vector<char*> arguments, environment;
+  for (const std::string& a : given) arguments.push_back(const_cast<char*>(a.c_str()));
+  for (const std::string& v : variables) environment.push_back(const_cast<char*>(v.c_str()));
+  for (const std::string& entry : *inherited) {
+    const auto same = [&](const std::string& v) { return entry.starts_with(v.substr(0, v.find('=') + 1)); };
+    if (std::none_of(variables.begin(), variables.end(), same)) environment.push_back(const_cast<char*>(entry.c_str()));
+  }
+  arguments.push_back(nullptr);
+  environment.push_back(nullptr);
+  posix_spawn_file_actions_t actions;
+  posix_spawnattr_t attributes;
+  posix_spawn_file_actions_init(&actions);
+  posix_spawnattr_init(&attributes);
+  if (streams) {
+    if (streams->in < 0) posix_spawn_file_actions_addopen(&actions, STDIN_FILENO, "/dev/null", O_RDONLY, 0);
+    if (streams->in >= 0) posix_spawn_file_actions_adddup2(&actions, streams->in, STDIN_FILENO);
+    posix_spawn_file_actions_adddup2(&actions, streams->out, STDOUT_FILENO);
+    posix_spawn_file_actions_adddup2(&actions, streams->err, STDERR_FILENO);
+#if defined(__GLIBC__) && __GLIBC_PREREQ(2, 34)
+    posix_spawn_file_actions_addclosefrom_np(&actions, STDERR_FILENO + 1);
+#endif
+    sigset_t none, all;
+    sigemptyset(&none);
+    sigfillset(&all);
+    posix_spawnattr_setsigmask(&attributes, &none);
+    posix_spawnattr_setsigdefault(&attributes, &all);
+    posix_spawnattr_setpgroup(&attributes, 0);
+    posix_spawnattr_setflags(&attributes, POSIX_SPAWN_SETPGROUP | POSIX_SPAWN_SETSIGMASK | POSIX_SPAWN_SETSIGDEF);
+  }
+  const int fault = posix_spawnp(&pid, arguments[0], &actions, &attributes, arguments.data(), environment.data());
+  posix_spawn_file_actions_destroy(&actions);
+  posix_spawnattr_destroy(&attributes);
+  return fault;
+}
+
 SubprocessResult run_program(std::span<const std::string> arguments, const SubprocessOptions& options) {
   SubprocessResult result;
   if (all_cancelled) {
@@ -142,7 +125,7 @@ SubprocessResult run_program(std::span<const std::string> arguments, const Subpr
   }
   fcntl(pipe_ends[0], F_SETFL, O_NONBLOCK);
   pid_t pid = -1;
-  const int fault = Spawn(pipe_ends[1]).run(pid, arguments, options.variables);
+  const int fault = start_program(pid, arguments, options.variables, SubprocessStreams{-1, pipe_ends[1], pipe_ends[1]});
   close(pipe_ends[1]);
   if (fault != 0) {
     close(pipe_ends[0]);
@@ -186,10 +169,8 @@ SubprocessResult run_program(std::span<const std::string> arguments, const Subpr
 
 SubprocessResult run_in_place(std::span<const std::string> arguments, std::span<const std::string> variables) {
   SubprocessResult result;
-  const Start start(arguments, variables);
   pid_t pid = 0;
-  const int fault =
-      posix_spawnp(&pid, start.arguments[0], nullptr, nullptr, start.arguments.data(), start.environment.data());
+  const int fault = start_program(pid, arguments, variables, std::nullopt);
   if (fault != 0) {
     result.trouble = fmt::format("cannot start {}: {}", arguments[0], std::strerror(fault));
     return result;

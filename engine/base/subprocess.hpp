@@ -1,8 +1,11 @@
-// Runs another program to its end: without a shell, with limits on time and output.
+// Starts other programs, without a shell, or runs them to their end with limits on time and output.
 #pragma once
+
+#include <sys/types.h>
 
 #include <atomic>
 #include <cstddef>
+#include <optional>
 #include <span>
 #include <string>
 #include <vector>
@@ -26,6 +29,17 @@ struct SubprocessResult {
   double cpu_seconds = 0;  // of the program and the children it waited for; 0 if unknown
   bool ok() const noexcept { return trouble.empty() && status == 0; }
 };
+
+/// The descriptors of a program's streams; in = -1: nothing to read.
+struct SubprocessStreams {
+  int in, out, err;
+};
+
+/// Starts arguments[0], which is sought in PATH if it holds no slash. With streams it has a process group of its own,
+/// no signal blocked or ignored, and no other descriptors; without, it has this process's. `variables`: "NAME=value",
+/// put into its environment. Returns 0 and its id, or the system's error.
+int start_program(pid_t& pid, std::span<const std::string> arguments, std::span<const std::string> variables,
+                  const std::optional<SubprocessStreams>& streams);
 
 /// Runs arguments[0], a path, without standard input and in a process group of its own. When this returns, the program
 /// has ended and was waited for, and all processes left in its group were killed. Never throws because of what a

@@ -13,6 +13,7 @@
 #include <cstring>
 #include <system_error>
 
+#include "base/subprocess.hpp"
 #include "oriel/error.hpp"
 
 namespace oriel::fuzz {
@@ -36,25 +37,20 @@ void Process::start() {
     close(in[1]);
     refuse(command_, "pipe");
   }
-  pid_ = fork();
-  if (pid_ == 0) {
-    setpgid(0, 0);
-    dup2(in[1], STDIN_FILENO);
-    dup2(out[1], STDOUT_FILENO);
-    execl("/bin/sh", "sh", "-c", command_.c_str(), static_cast<char*>(nullptr));
-    _exit(127);
-  }
+  const std::vector<std::string> shell{"/bin/sh", "-c", command_};
+  const int fault = base::start_program(pid_, shell, {}, base::SubprocessStreams{in[1], out[1], STDERR_FILENO});
   close(in[1]);
   close(out[1]);
   to_ = in[0];
   from_ = out[0];
   unread_.clear();
-  if (pid_ < 0) {
+  if (fault != 0) {
+    pid_ = -1;
     close(to_);
     close(from_);
-    refuse(command_, "fork");
+    errno = fault;
+    refuse(command_, "posix_spawn");
   }
-  setpgid(pid_, pid_);  // called by parent and child, because either may run first
 }
 
 std::string Process::stop(bool kill_it) {

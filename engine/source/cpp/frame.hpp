@@ -8,6 +8,7 @@
 #include <vector>
 
 #include "codegen/loop_program.hpp"
+#include "ops/functions/reduction_order.hpp"
 #include "oriel/dtype.hpp"
 
 namespace oriel::source::cpp {
@@ -21,14 +22,14 @@ inline bool bypasses_caches(const codegen::Argument& output) {
 }
 
 /// Lanes of the order of a reduction (backend/eigen/tile/README.md).
-inline constexpr int kReductionLanes = 32;
+inline constexpr int kReductionLanes = ops::reduction::kOrder;
 /// Are the stage's rows long enough to be reduced in registers?
 inline bool fills_lanes(const codegen::Stage& stage) {
   return !stage.inner.empty() && stage.inner.back().value() >= kReductionLanes;
 }
 
 /// Elements of a block of the order of a reduction (backend/eigen/tile/README.md).
-inline constexpr std::int64_t kReductionBlock = 1024;
+inline constexpr std::int64_t kReductionBlock = ops::reduction::kBlock;
 /// Does a column of the stage end in the block in which it begins?
 bool one_block(const codegen::Stage& stage);
 /// Tiles of columns whose number is symbolic: few lengths, since each is another source. One if nothing is reduced.

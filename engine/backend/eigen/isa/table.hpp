@@ -8,6 +8,7 @@
 #include <limits>
 
 #include "graph/op.hpp"
+#include "ops/functions/reduction_order.hpp"
 #include "oriel/dtype.hpp"
 
 namespace oriel::backend::isa {
@@ -16,8 +17,8 @@ namespace oriel::backend::isa {
 /// level.
 inline constexpr std::int64_t kPacket = 16;
 /// Block length and number of lanes that fix the order of reductions (../tile/README.md).
-inline constexpr std::int64_t kBlock = 1024;
-inline constexpr std::int64_t kLanes = 32;
+inline constexpr std::int64_t kBlock = ops::reduction::kBlock;
+inline constexpr std::int64_t kLanes = ops::reduction::kOrder;
 /// The number of lines in a tile that is sorted by columns is a multiple of this.
 inline constexpr std::int64_t kSortLines = 16;
 /// Are there loops of their own for rows of so many elements, of so many bytes each?

@@ -2,6 +2,8 @@
 
 #include <algorithm>
 
+#include "codegen/keep.hpp"
+
 namespace oriel::source::cpp {
 
 using codegen::LoopProgram;
@@ -25,6 +27,7 @@ LoopProgram with_long_last_loop(LoopProgram program) {
   const bool rows = program.orientation == Orientation::Inner && std::ranges::any_of(program.stages, has_work);
   const auto is_short = [](const Stage& s) { return !has_work(s) || numel(s.inner, "render").value() <= kRowBeside; };
   if (rows && !std::ranges::all_of(program.stages, is_short)) return program;
+  if (rows && !codegen::kept_values(program).empty()) return program;  // they are kept row by row
   program.orientation = Orientation::Outer;
   if (program.outer.back().value() >= kShortestLast) return program;
   const auto longest = std::ranges::max_element(program.outer, {}, [](const SymInt& extent) { return extent.value(); });

@@ -64,8 +64,8 @@ class Backend {
   virtual std::shared_ptr<mem::Allocator> allocator() = 0;
   /// Throws DeviceError naming the kernel.
   virtual std::shared_ptr<const Kernel> compile(const codegen::LoopProgram& program) = 0;
-  /// What compiles `kernel` at values of `variables`, which hold all symbols of its sizes. Both must outlive the
-  /// result. Null if that would be compile() for each size.
+  /// Returns a factory that compiles `kernel` for given values of `variables`, which must include every symbol of its
+  /// sizes. Both must outlive the factory. Null if the factory would only call compile() for each size.
   virtual std::unique_ptr<const KernelFamily> family(const codegen::LoopProgram& kernel,
                                                      std::span<const sym::Expr> variables) {
     static_cast<void>(kernel);

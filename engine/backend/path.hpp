@@ -31,7 +31,7 @@ std::string text(KernelPath path);
 /// Why a kernel, or a reduction in it, is not on a path that its arithmetic would allow.
 enum class PathObstacle : std::uint8_t {
   SharedKernel,  // other reductions, or other loops, are in its kernel
-  Padded,        // its results are a part of a larger value (concat, pad), for all of which its loops run
+  Padded,        // it is one part of a concat or pad, and its kernel also loops over the other parts
   Converted,     // its products are converted to another dtype before they are summed
   DTypeWithout,  // no register block multiplies this dtype
 };

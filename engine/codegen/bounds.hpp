@@ -54,10 +54,9 @@ struct SettledChoices {
   LoopProgram program;  // without them: values, arguments, accesses and constants have the numbers they had
 };
 
-/// For each choice between a constant and something else, by a condition that positions alone decide: the other one is
-/// taken. A causal mask, `where(column <= row, x, -inf)`, is x in blocks of columns that all rows see. Where both are
-/// constants either may be meant: then there are two programs. Instructions of stages' loops alone are looked at.
-/// Nothing where there is no such choice.
+/// Removes selects that depend on positions alone: `where(condition, constant, x)` becomes x. A causal mask,
+/// `where(column <= row, x, -inf)`, is x in blocks of columns that all rows see. If both sides are constants, there is
+/// one program for each side. Only instructions in stages' loops are examined. Empty if there is no such select.
 std::vector<SettledChoices> settle_choices(const LoopProgram& program);
 
 }  // namespace oriel::codegen

@@ -42,8 +42,9 @@ std::size_t only_loops(const LoopProgram& program);
 /// have the numbers that they have in `program`.
 LoopProgram without_loops(const LoopProgram& program, Ints outer);
 
-/// What comes before and after the loops of `stage`, the only ones, and is stored, or read by what is, as a program
-/// without inner loops over the outer ones in the given order.
+/// `stage` is the only stage with loops. Returns the instructions outside its loops that stores need, as a program
+/// without inner loops. Its outer loops have these `extents`; `order` names the loop of `program` that each of them
+/// was.
 LoopProgram after_stage(const LoopProgram& program, std::size_t stage, const Ints& order, const Ints& extents);
 
 }  // namespace oriel::codegen

@@ -29,7 +29,8 @@ struct Matrices {
     for (std::size_t d = extents.size(); d-- > 0; batch /= extents[d]) position += batch % extents[d] * strides[d];
     return position;
   }
-  /// Elements from the first to behind the last of `points` rows of `depth`, where they lie close together; else 0.
+  /// Elements in the memory range that `points` rows of `depth` span; 0 if a stride is negative or more than half of
+  /// the range is gaps.
   std::int64_t reach(std::int64_t points, std::int64_t depth) const noexcept {
     const std::int64_t elements = (points - 1) * row + (depth - 1) * step + 1;
     return row >= 0 && step >= 0 && elements <= 2 * points * depth ? elements : 0;

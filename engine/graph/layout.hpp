@@ -7,9 +7,9 @@
 namespace oriel::graph {
 
 /// The layout that a user sees. It is the same before and after the node is realised, and whatever else is realised.
-///   movements     the source's strides moved; flips make them negative. A reshape that they cannot take, and a view
-///   with
-///                 a mask or over what is no longer one view, is row-major; so is a pad, which keeps channels-last
+///   movements     the source's strides moved; flips make them negative. Row-major for a reshape that the strides
+///                 cannot express, for views with a mask and for views of several steps. A pad is channels-last if
+///                 its source is, else row-major
 ///   elementwise   by the joint iteration of the operands (view/layouts/iterate.hpp), of which numbers are ones
 ///                 without axes. An operand counts as it was before it was broadcast
 ///   reductions    row-major

@@ -25,7 +25,7 @@ using Parameters = std::vector<std::pair<std::int32_t, std::int32_t>>;
 class Arena {
  public:
   /// Takes in the nodes of `order`, which was built from these roots; `parameters` tells which constants stay symbolic.
-  /// A write of all that is no root is its value.
+  /// A write of the whole target that is not a root is replaced by its value.
   Arena(std::span<const graph::NodePtr> roots, const graph::Order& order, const Parameters& parameters);
 
   std::size_t size() const { return entries_.size(); }

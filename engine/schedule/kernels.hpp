@@ -31,8 +31,8 @@ struct FusionLimits {
   int parameters = kUnlimited;  // numbers given at launch
   /// Outputs that one kernel may take over from kernels with the same domain.
   int outputs = 64;
-  /// Of what a kernel keeps of a row from stage to stage (codegen/keep.hpp): it is to stay in a core's second-level
-  /// cache with what is read beside it, and lies on the stack of a compiled kernel.
+  /// The most bytes of a row that a kernel keeps between stages (codegen/keep.hpp). They share the L2 cache with the
+  /// row's inputs; compiled kernels hold them on the stack.
   std::int64_t row_bytes = std::int64_t{128} * 1024;
   /// To how many parts kernels that share their rows may be fused (fused_kernels.hpp).
   int parts = 1;
@@ -74,8 +74,9 @@ enum class Role : std::uint8_t {
   Reduce,   // a reduction's result; `scope` and `map` are its body's
 };
 
-/// A value at one place of a kernel. Alias, Masked and Reduce say where their source is evaluated; a Gather, where the
-/// Load is that names what it reads from (its first position everywhere: it stands for the whole).
+/// A value at one place of a kernel. For Alias, Masked and Reduce, `source`, `scope` and `map` say where the operand is
+/// evaluated. For a Gather they locate the Load of its source. That Load stands for the whole buffer; its map is
+/// position 0 everywhere.
 struct Instance {
   EntryId entry = kNone;
   Role role = Role::Compute;
@@ -171,7 +172,8 @@ struct KernelGraph {
   std::vector<EntryId> donors;  // per entry: the value whose memory it is stored in, or kNone; empty where none is
   std::vector<std::pair<EntryId, EntryId>> other_dtypes;  // a value, and one whose memory it does not take: only its
                                                           // dtype stands against that
-  std::vector<KernelId> bases;  // one a write: the kernel that fills in what it does not reach, or -1
+  std::vector<KernelId> bases;  // for each write: the kernel that first copies the elements which the write keeps, or
+                                // -1
 
   std::vector<FusedKernels> fused;
   std::vector<std::int32_t> fused_in;  // per kernel: which of `fused` it is a part of, or -1; empty where none is
@@ -197,8 +199,8 @@ struct KernelGraph {
 };
 
 /// Groups everything that the arena's roots need into kernels. Linear in the number of entries, once for each round in
-/// which a write turns out not to fit in place. Without a guard no leaf's memory is reused. `early`: those of the
-/// requested that nobody asked for; they are stored because what they read is overwritten.
+/// which a write turns out not to fit in place. Without a guard no leaf's memory is reused. `early`: entries of
+/// `requested` that are not results. They are stored because a write of this work overwrites what they read.
 KernelGraph form_kernels(const Arena& arena, std::span<const EntryId> requested, const DeviceLimits& limits,
                          const LeafGuard& guard = {}, std::span<const EntryId> early = {});
 

@@ -11,7 +11,8 @@ struct Rates {
   double launch = 2000;  // a kernel: finding it, its arguments, its memory
   // A distinct byte, from a cache or from memory: which values are in a cache depends on what ran before.
   double byte = 0.012;
-  // A byte of a value between two kernels that stays in the caches on its way, and of one that does not.
+  // `cached_byte`: a byte of an intermediate value that is still cached when it is read. `far_byte`: one that was
+  // evicted.
   double cached_byte = 0.004;
   double far_byte = 0.03;
 

@@ -44,8 +44,8 @@ RulesOff rules_off(std::uint16_t context);
 /// ORIEL_RULES_OFF (names with ; between them, or "all"), and throws ArgumentError if it names an unknown rule.
 std::uint64_t rules_version(std::uint16_t context);
 
-/// Switches off what `options` name, or what ORIEL_RULES_OFF names if they name nothing, unless the context's rules are
-/// known already. Throws ArgumentError for an unknown rule.
+/// Reads which rules are off: from `options`, else from ORIEL_RULES_OFF. Does nothing if the context has read them
+/// before. Throws ArgumentError for an unknown rule.
 void load_rules(base::ContextState& context, const ContextOptions& options = {});
 /// Switches rules of the current context. Throws ArgumentError for an unknown name; "all" means every rule.
 void set_rule_enabled(std::string_view name, bool on);

@@ -26,7 +26,7 @@ struct ProductSides {
   SymInt rows = 1;
   SymInt columns = 1;
 };
-/// The sum of a kernel by itself; nothing if no outer loop tells the factors apart.
+/// Rows and columns of the kernel's product over its own loops; nullopt if no outer loop changes one factor only.
 std::optional<ProductSides> sides_of(const KernelLoops& loops, const LoopProduct& product);
 
 /// Is this one of SharedLoops::units_of a loop over columns?

@@ -21,8 +21,9 @@ struct Instance;
 struct Write {
   EntryId entry = kNone;
   EntryId home = kNone;  // a leaf or an earlier write, whose memory it reuses; kNone: memory of its own
-  bool staged = false;   // the value is stored first, since it reads what the write changes at other positions
-  bool alone = false;    // its kernel stores nothing else: other values would read what it changes at other positions
+  bool staged = false;   // the value is stored first, because it reads elements that the write changes at other points
+  bool alone = false;    // its kernel has no other output: one would read elements that the write changes at other
+                         // points
   std::string note;      // what was decided, in words
 };
 

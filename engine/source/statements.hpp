@@ -61,7 +61,7 @@ class Statements : public Writer {
   std::string position(const codegen::Access& access, const CodePosition& place);
   std::string condition(const codegen::Access& access, const CodePosition& place);
   static std::int64_t step(const codegen::Access& access, const CodePosition& place);
-  /// Nothing where all lanes are valid, where the range is not empty: that is a condition.
+  /// nullopt if no lane is cut off. An empty valid range also gives nullopt: condition() is then `kNever`.
   static std::optional<LaneCut> cut(const codegen::Access& access, const CodePosition& place);
 
   /// The stages in order: loops(s) writes the loops of a stage that has any and their body, outer(s) what follows once

@@ -65,9 +65,9 @@ struct FunctionEntry {
   std::vector<std::string> symbols;    ///< a line for each symbolic size: "s0 = x.size(0), at least 2"
   std::vector<std::string> origins;    ///< for each symbolic size the line that it came from: "made at main.cpp:12",
                                        ///< "marked at main.cpp:13"; empty if it is unknown
-  std::vector<std::string> decisions;  ///< a line for each guard that the trace took on symbolic sizes, with the line
-                                       ///< that decided it and those that the sizes came from; that of a
-                                       ///< plain branch is known in programs with debug information (-g)
+  std::vector<std::string> decisions;  ///< one text for each guard on symbolic sizes: the line that decided it and the
+                                       ///< lines where its sizes originate. The line of a plain `if` is known only with
+                                       ///< -g
   std::size_t sizes = 1;               ///< the sets of sizes that it has met
   std::size_t scheduled = 1;           ///< how many of these were scheduled; the others follow from earlier schedules
   std::int64_t plan_bytes = 0;         ///< about how much memory the plans of these sets take; at most 64 MiB are kept

@@ -103,9 +103,9 @@ struct ExplainedKernel {
   /// @}
   /// One line if the estimate is several times the limit: by how much, and what causes it. Else empty.
   std::string warning;
-  /// The form in which the device runs it at present: "tile machine; a compiler is asked once it has run for as long as
-  /// that takes", "tile machine, being compiled", "tile machine only: it has no points", "compiled". Empty in dumps,
-  /// and on devices that have one form only.
+  /// The form in which the device runs it at present: "tile machine; compiled once its total run time reaches the time
+  /// that compiling takes", "tile machine, being compiled", "tile machine only: it has no points", "compiled". Empty in
+  /// dumps, and on devices that have one form only.
   std::string tier;
   /// The device's report on the kernel so far, in lines. On OpenCL devices: build options, the compiler's log, sizes,
   /// and the device's own times of the launches that were timed (profile::start, ORIEL_PROFILE, ORIEL_DUMP). Empty on

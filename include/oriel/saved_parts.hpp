@@ -28,7 +28,8 @@ class SavedValues {
   }
   std::size_t next_size() {
     const std::int64_t n = next();
-    if (n < 0 || n > kMostParts) throw IoError("load_function", "the file states a list of a size that none has");
+    if (n < 0 || n > kMostParts)
+      throw IoError("load_function", "a list length in the file is negative or above the limit");
     return static_cast<std::size_t>(n);
   }
   bool at_end() const noexcept { return at_ == values_.size(); }

@@ -36,8 +36,8 @@ class SizeSymbols {
   /// Is the fact a symbol?
   bool symbolic(std::size_t fact) const noexcept;
   bool any() const noexcept { return !symbols_.empty(); }
-  /// A symbol for a size that depends on data, which is at most `most`. Its fact is found during the call: it stands
-  /// behind all others.
+  /// Adds an unbacked symbol for a size of at most `most`. Its value is known only during the call and is appended to
+  /// the facts of the arguments.
   SymInt add_count(const std::string& source, SymInt most);
   /// The same for an integer of any sign.
   SymInt add_element(const std::string& source);

@@ -45,8 +45,9 @@ Turned<P> without_quarter_turns(NumberOf<P> x) {
 
 // snippet Tan: turns float_math <cmath>
 
-/// Of what whole quarter turns leave of |x|: sin(r) / cos(r) or -cos(r) / sin(r); in float32 a polynomial, or -1 over
-/// it. From 1e5 on in float32, and kMostTurns on in float64, the C library's.
+/// tan by range reduction, with r = |x| minus a multiple of pi/2: sin(r)/cos(r) for even multiples, -cos(r)/sin(r) for
+/// odd ones. float32: a polynomial p(r), or -1/p(r). From 1e5 on in float32, and kMostTurns on in float64, it calls the
+/// C library.
 struct Tan {
   template <class T>
   static T library(T x) {
@@ -127,7 +128,7 @@ struct Tan {
     const N cosine = less + curved;
     const N cosine_lost = (less - cosine) + curved;
     if constexpr (kFused) {
-      // What the quotient leaves, with what both numbers lack, is worth as much of the reciprocal again.
+      // One correction step: adds (remainder of the division, with the low parts of both numbers) * reciprocal.
       const auto odd = (t.turns & 1) != 0;
       const N above = chosen<P>(odd, cosine, sine);
       const N below = chosen<P>(odd, sine, cosine);

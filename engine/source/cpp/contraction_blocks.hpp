@@ -29,10 +29,10 @@ struct ContractionBlocks {
   bool strips = false;        // all depths are one chunk: results leave 8 rows at a time
   Lies left = Lies::ByRows;
   std::int64_t left_pitch = 0;  // from a packed row to the next, or from 8 of them to the next 8
-  bool left_in_memory = false;  // what is packed by depths is read where it lies
+  bool left_in_memory = false;  // the left factor has the ByDepths layout in memory already, so it is not packed
   Lies right = Lies::ByDepths;
   std::int64_t right_pitch = 0;
-  bool right_in_memory = false;  // what is transposed is read where it lies
+  bool right_in_memory = false;  // the right factor is transposed in memory and read there, without packing
   std::int64_t transposed_pitch = 0;
 
   // What is kept, in elements; the parts follow each other in this order.

@@ -10,8 +10,8 @@
 
 namespace oriel::source::cpp {
 
-/// The contraction that a program is rendered as, one whose products are added block by block of the depth, or windows
-/// of products, whose order is that of one such block; nothing for all others, whose loops are rendered as they stand.
+/// The product form in which the program is rendered: a contraction (summed in blocks of the depth) or a convolution
+/// (summed as one block). nullopt: it is rendered as plain loops.
 std::optional<codegen::ProductForm> rendered_contraction(const codegen::LoopProgram& program);
 
 /// The source, with the interface that render.hpp states. Blocks of results are dealt out to ranges of outer points: of

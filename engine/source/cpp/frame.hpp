@@ -13,8 +13,8 @@
 
 namespace oriel::source::cpp {
 
-/// An output of so many bytes is not found in the caches by who reads it next; written past them, its lines need not be
-/// read first.
+/// Outputs of at least this size use streaming stores. They would be evicted before their next read, and a streaming
+/// store does not fetch the line first.
 inline constexpr std::int64_t kStreamBytes = std::int64_t{32} << 20;
 
 inline bool bypasses_caches(const codegen::Argument& output) {

@@ -11,7 +11,7 @@ namespace oriel::source::cpp {
 
 struct SymbolicSizes;
 
-/// Where what a kernel keeps lies: of Heap the function is extern "C", of the others internal.
+/// Where a kernel's workspace is. With Heap the function is extern "C", else it has internal linkage.
 enum class Keep : std::uint8_t { Heap, Stack, Frame };
 
 struct LoopsForm {

@@ -26,8 +26,7 @@ std::string entry_head(std::string_view linkage, std::string_view name, bool siz
 inline constexpr std::string_view kLoadedLinkage = R"(extern "C" __attribute__((visibility("default"))))";
 inline constexpr std::string_view kEmbeddedLinkage = "__attribute__((noinline)) static";
 
-/// Hands the helpers to the header. Those of all kernels with the same packets stand in one namespace; the line that
-/// makes its names visible is returned.
+/// Adds the helpers to the shared header, in one namespace for each packet type. Returns the `using namespace` line.
 std::string share_helpers(SharedHelpers& shared, std::optional<DType> main, const Snippets& snippets);
 /// The line that includes the header.
 std::string include_of(const SharedHelpers& shared);

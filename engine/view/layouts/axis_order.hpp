@@ -57,8 +57,8 @@ inline int compare_axes(const Shape& shape, std::span<const Ints* const> operand
   return 0;
 }
 
-/// compare_axes on symbols, with as few guards as the answer needs. If `only_slower` is set, a faster axis a need not
-/// be told from an undecided one: the answer then only says whether it is 1.
+/// compare_axes on symbols, with as few guards as the answer needs. With `only_slower` only the result 1 is meaningful:
+/// -1 and 0 may be confused.
 inline int compare_axes_symbolic(const Shape& shape, std::span<const Ints* const> operands, std::size_t reduced,
                                  std::size_t a, std::size_t b, bool only_slower) {
   for (std::size_t k = 0; k < operands.size(); ++k) {

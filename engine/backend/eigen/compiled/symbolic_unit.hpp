@@ -32,7 +32,7 @@ class SymbolicUnit {
     std::string source;
     sym::Program sizes;
     std::size_t count;                   // of sizes
-    std::vector<std::size_t> variables;  // of the program of sizes: their places among those of the plan
+    std::vector<std::size_t> variables;  // for each variable of `sizes`: its index among the plan's variables
   };
   /// Null if it is not rendered.
   const Text* text() const noexcept { return text_.load(std::memory_order_acquire); }

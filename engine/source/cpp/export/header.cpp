@@ -70,9 +70,8 @@ std::string export_header(std::span<const ExportUnit* const> plans) {
   text.line("// Written by Oriel: {} of {} kernels{}, on the caller's memory. C++17, GCC or Clang.", unit.name, kernels,
             sized ? " for many sizes" : "");
   text.line("//\n// Build {}.cpp with {}", unit.name, kExportFlags);
-  text.line(
-      "// for the bits that Oriel gives; none of these flags is needed for right results. Where that file includes");
-  text.line("// Eigen, 3.4 is meant.");
+  text.line("// With these flags the results equal Oriel's bit for bit; without them they are still correct.");
+  text.line("// Needs Eigen 3.4 if the source includes it.");
   text.line("#pragma once\n\n#include <array>\n#include <cstddef>\n#include <cstdint>\n{}\nnamespace {} {{\n",
             numbers.empty() ? "" : "#include <limits>\n", unit.name);
   if (sized) write_sizes(text, plans);
@@ -108,7 +107,7 @@ std::string export_header(std::span<const ExportUnit* const> plans) {
                       : sized
                           ? "Bytes of its tiles, which are part of scratch; on the stack are sizes and positions of "
                             "values."
-                          : "Of these, what its tiles take; on the stack are less than 2 KiB.");
+                          : "The part of kScratchBytes that tiles use. run() needs less than 2 KiB of stack.");
   text.line("inline constexpr std::size_t kTileBytes{{{}}};\n", tile_bytes);
   text.add(R"(enum class Status : int {
   ok = 0,

@@ -217,8 +217,8 @@ inline void sum_rows(const Element* a, const Element* b, const Element*, Int dep
 
 // snippet turn:
 
-/// Squares of registers, of at most 32 bytes each, that are transposed: neighbours from one half and the other, again
-/// and again.
+/// Transposes a square of vector registers (at most 32 bytes each) in log2(kSide) rounds. Each round interleaves the
+/// two halves.
 constexpr int kTransposedBytes = kVectorBytes < 32 ? kVectorBytes : 32;
 constexpr int kSide = kTransposedBytes / static_cast<int>(sizeof(Element));
 typedef Element Transposed __attribute__((vector_size(kTransposedBytes)));

@@ -41,9 +41,9 @@ struct SymbolicAxis {
 };
 
 /// An operand over the loops: outer extents ++ the stage's inner extents (outer extents alone for an access that outer
-/// instructions use). What is made from it reads the numbers below. They are computed once, from a stack of views, when
-/// the access is made; only codegen looks at that stack (codegen/stack.hpp). An access with symbolic sizes has no such
-/// numbers, and is written by start() and axis().
+/// instructions use). Renderers and backends read the numbers below. They are computed once, from a stack of views,
+/// when the access is made; only codegen looks at that stack (codegen/stack.hpp). An access with symbolic sizes has no
+/// such numbers; renderers use start() and axis() instead.
 class Access {
  public:
   std::int32_t buffer = -1;  // which argument; -1 for Index and Valid
@@ -60,8 +60,8 @@ class Access {
 
   /// The loops in another order: loop d is the former order[d].
   void permute(const Ints& order);
-  /// Of symbolic sizes: loop d is the former order[d], of `extent`s where the access has no such loop. Of other loops
-  /// the access is that of point 0, which has an element. Asks nothing of the symbols.
+  /// For symbolic sizes. Loop d of the result is loop order[d] of this access, or a new loop of this `extent` if the
+  /// access has no such loop. Loops that `order` lacks are fixed at point 0, which has an element. Takes no guards.
   void select(const std::vector<std::size_t>& order, const Ints& extents);
   /// The first loops run over these ranges alone, counted from their first points; the others stay.
   void restrict(const Ranges& ranges);

@@ -1,5 +1,5 @@
-// What can be told of a program's values from the positions of its loops alone, for a box of them: which points a mask
-// hides, and where a choice between two values is always the same.
+// Bounds on a program's values over a box of loop positions, without looking at memory: which points a mask hides, and
+// which selects always take the same side.
 #pragma once
 
 #include <cstdint>
@@ -18,8 +18,8 @@ struct IndexRange {
   std::int64_t end = 0;
 };
 
-/// Bounds on a program's values over a box of loops: a span for each outer loop, then for each inner one. Positions are
-/// added, compared and chosen by; what comes from memory may be anything.
+/// Bounds on a program's values over a box of loops: a range for each outer loop, then for each inner one. Arithmetic,
+/// comparisons and selects on positions are bounded; a value from memory may be anything.
 ///
 /// Thread safety: none.
 class Bounder {

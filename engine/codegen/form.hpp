@@ -172,20 +172,19 @@ const Contraction* contraction_in(const Form& form) noexcept;
 const Windows* windows_in(const Form& form) noexcept;
 const SharedRows* shared_rows_in(const Form& form) noexcept;
 const OnlineSoftmax* online_softmax_in(const Form& form) noexcept;
-/// @}
-/// Does a program of this form reduce?
+/// @} Does a program of this form contain reductions?
 bool reduces(const Form& form) noexcept;
 
-/// The form of a lowered program, whose form is what the schedule decided: the numbers of the loops tell stencils from
-/// other elementwise programs, and contractions and windows from other reductions. Sizes decide these, and a plan that
-/// is open schedules without them, so lowering looks here and nowhere else.
+/// Refines the form that the schedule decided for a lowered program. The sizes of the loops tell stencils from other
+/// elementwise programs, and contractions and windows from other reductions. A symbolic plan is scheduled without
+/// sizes, so only lowering calls this.
 Form refined_form(const LoopProgram& program);
 
 /// What a schedule would have decided for the program, read off its stages: for programs that no schedule has seen.
 Form decided_form(const LoopProgram& program);
-/// The refined form of a program that no schedule has seen, such as a part of another one. Whoever takes programs
-/// apart, or changes loops, instructions or accesses, calls this, or finish_new() (cost.hpp), which does; the verifier
-/// compares.
+/// The refined form of a program that the schedule did not make, such as a part of another one. Code that splits
+/// programs or changes loops, instructions or accesses must call this function, or finish_new() (cost.hpp), which calls
+/// it. The verifier checks that.
 Form form_of(const LoopProgram& program);
 
 /// "stencil: 5 reads of in0 in 3 x 3", "contraction: batch 1, 4 x 6 x 5".

@@ -15,8 +15,8 @@ LoweredKernel join(std::span<const LoweredKernel* const> kernels, const schedule
 /// How many parts; 1 for a program that was not fused.
 int parts_of(const LoopProgram& program);
 
-/// One part as a program by itself: its columns are the last outer loops, its arguments, constants and values have the
-/// numbers that they have in `program`. With `one_row` local arguments hold the row of one outer point alone, else all.
+/// One part as a program by itself. Its columns become the last outer loops; arguments, constants and values keep their
+/// numbers. With `one_row` a local argument holds the row of one outer point, else the rows of all of them.
 LoopProgram part_program(const LoopProgram& program, int part, bool one_row);
 
 /// Bytes of all local arguments for one outer point.

@@ -7,17 +7,16 @@
 
 namespace oriel::codegen {
 
-/// The values that live in one stage's body and are read in another's: kept for the row, an element an inner point.
-/// Ascending.
+/// The values that one stage's body computes and another's reads, ascending. A row of each is stored, with one element
+/// for each inner point.
 std::vector<ValueId> kept_values(const LoopProgram& program);
 
-/// False if keep_rows would change nothing, whatever a row may keep: the question costs less than a copy of the
-/// program.
+/// False if keep_rows would change nothing, for any `row_bytes`. Asking costs less than copying the program.
 bool may_keep_rows(const LoopProgram& program);
 
-/// Lets later stages read what an earlier one with the same inner loops computes from the same operands, where
-/// evaluating it again would cost more than keeping it: rows of at most `row_bytes` in all, inner points next to each
-/// other in a tile, and enough outer points that threads need not share a row. Returns whether it changed anything.
+/// Stores values of a stage for the row, so that later stages with the same inner loops load them instead of computing
+/// them again, if that costs less. The rows take at most `row_bytes` in all. Inner points must be adjacent in a tile,
+/// and there must be enough outer points that threads need not share a row. Returns whether it changed anything.
 bool keep_rows(LoopProgram& program, std::int64_t row_bytes);
 
 }  // namespace oriel::codegen

@@ -10,9 +10,9 @@
 // value: it is the same for all inner points. It may also read what the body of an earlier stage with the same inner
 // loops computed at the same point: that value is kept for the row (keep.hpp).
 //
-// Programs that kernels were fused to (join.hpp) have several parts. The stages of a part run for every point of its
-// own columns as well; what a part leaves for the next one at an outer point lies in a row: a local argument, which has
-// no memory but that row's.
+// The program of fused kernels (join.hpp) has several parts. The stages of a part also run for every point of the
+// part's own columns. A part passes values to the next one in a row for each outer point. The row is a local argument,
+// which has memory for one row only.
 #pragma once
 
 #include <cstdint>
@@ -46,8 +46,8 @@ enum class Code : std::uint8_t {
   Store,   // operand a to access `aux`; no result. Skipped where the access is invalid.
 };
 
-/// Does an instruction of this code go through an access, whose number is its `aux`? Whatever numbers, moves or
-/// compares accesses asks this, so that a new code is named here or does not compile.
+/// Does an instruction of this code have an access, whose number is its `aux`? All code that numbers, moves or compares
+/// accesses calls this function. A code that the switch lacks does not compile.
 constexpr bool has_access(Code code) noexcept {
   switch (code) {
     case Code::Load:
@@ -169,8 +169,7 @@ struct Scattering {
   friend bool operator==(const Scattering&, const Scattering&) = default;
 };
 
-/// What a program that calls the host does: the function is given the arguments, of which the last is the result, with
-/// these shapes.
+/// A program that calls a host function: it passes the arguments with these shapes. The last argument is the result.
 struct Hosting {
   graph::HostFunctionPtr function;
   std::vector<Shape> shapes;  // none while sizes are symbols

@@ -15,8 +15,8 @@ struct Binding {
   bool leaf = false;  // the entry's own buffer; else what the schedule stores for the entry
 };
 
-/// What an access reaches, and from where in the schedule, for explain and the dumps: `map` is the access before the
-/// domain was normalised.
+/// Where in the schedule an access comes from, for explain and the dumps. `map` is the access before the domain was
+/// normalised.
 struct AccessNote {
   schedule::KernelId kernel = -1;
   schedule::EntryId entry = schedule::kNone;
@@ -33,8 +33,8 @@ struct LoweredKernel {
   schedule::DomainChange change;
 };
 
-/// What a step of a schedule runs, before anything is looked at as numbers: a kernel, or several that are fused. Sizes
-/// may be symbols (sizes.hpp).
+/// The program of one step of a schedule, a kernel or several fused ones, before any decision that needs sizes as
+/// numbers. Sizes may be symbols (sizes.hpp).
 struct KernelParts {
   std::vector<LoweredKernel> kernels;
   schedule::FusedKernels fused;  // of several kernels

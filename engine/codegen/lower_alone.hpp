@@ -10,10 +10,10 @@ namespace oriel::codegen {
 /// Precondition: the kernel is alone, and its root has elements.
 LoweredKernel lower_alone(const schedule::Arena& arena, const schedule::KernelGraph& graph, schedule::KernelId kernel);
 
-/// Sets everything that follows from the shapes of the arguments of such a program, which lie row-major. Of a sort they
-/// are rows by the elements of a row; of a scan, and of the result of a scatter, rows by entries by the elements of a
-/// line (a scatter's positions and elements have keys in place of entries, and what is one number has no axes); a host
-/// function has its operands' own. They may be symbols.
+/// Sets everything that follows from the shapes of the arguments of such a program. Arguments are row-major, and sizes
+/// may be symbols. Shapes are (rows, elements of a row) for a sort, and (rows, entries, elements of a line) for a scan
+/// and for the result of a scatter. A scatter's positions and elements have keys in place of entries; an argument that
+/// is one number has no axes. A host function has the shapes of its operands.
 void set_shapes(LoopProgram& program, std::span<const Shape> shapes);
 
 }  // namespace oriel::codegen

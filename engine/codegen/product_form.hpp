@@ -1,5 +1,5 @@
-// What fixes the order in which a contraction adds, and where its factors lie: facts of the program alone, the same for
-// every instruction set. The tile machine and rendered sources both keep to them.
+// Decides the order in which a contraction adds products, and the layout of its factors. Both depend on the program
+// alone and are the same for every instruction set. The tile machine and rendered sources follow them.
 #pragma once
 
 #include <cstdint>
@@ -73,12 +73,12 @@ constexpr bool has_products(DType dtype) noexcept { return dtype != DType::bool_
 
 /// Nothing where `program` is no contraction, or one that runs as well element by element.
 std::optional<ProductForm> product_form(const LoopProgram& program);
-/// Of a contraction whose sizes are symbols, and the same at some sizes: which loops are rows, and where the factors
-/// lie. The order of the sum depends on the sizes, and is none of this. Nothing where no register block multiplies the
-/// dtype.
+/// The same for a contraction with symbolic sizes; `program` is that contraction at some sizes. Says which loops are
+/// rows and where the factors lie. The order of the sum is left open, because it depends on the sizes. nullopt if no
+/// register block multiplies the dtype.
 std::optional<ProductForm> symbolic_form(const LoopProgram& symbolic, const LoopProgram& program);
-/// The same of a part, which is asked for rows at a time: `product` is what it is beside the parts that share its rows
-/// (SharedRows). Rows stay rows, and the path is the blocked one.
+/// The same for one part of fused kernels, which computes a few rows at a time. `product` is its contraction over the
+/// shared rows (SharedRows). Rows and columns are never exchanged, and the path is Blocked.
 std::optional<ProductForm> part_form(const LoopProgram& part, const Contraction& product);
 
 /// The windows that a program reduces, where that pays: nothing where there are few taps in all, or where a blocked

@@ -26,8 +26,8 @@ bool at_one_point(const Access& a, const Access& b) {
   return true;
 }
 
-// Writes `shift` as steps along the loops, the longest ones first. Nothing if that leaves a rest, or takes as many
-// steps as a loop has points.
+// Writes `shift` as steps along the loops, the loop with the longest step first. nullopt if a remainder is left, or if
+// a loop has too few points for its steps.
 std::optional<Steps> steps_of(const Access& access, std::int64_t shift) {
   Steps order(access.loops()), steps(access.loops(), 0);
   std::iota(order.begin(), order.end(), std::int64_t{0});

@@ -7,9 +7,9 @@
 
 namespace oriel::codegen {
 
-/// The stencil that an elementwise program is, or nothing: what Form says of it (form.hpp), for whoever makes a Form.
-/// One is if at least two affine accesses of an input have the same coefficients, and their positions differ by whole
-/// steps of the loops, fewer along each loop than it has points. Points exist that read both.
+/// Recognises a stencil, for the functions that make a Form (form.hpp); nullopt if the elementwise program is none. In
+/// a stencil at least two affine accesses of one input have the same coefficients. Their positions differ by whole
+/// steps of the loops, fewer along each loop than it has points, so some element is read by both.
 std::optional<Stencil> find_stencil(const LoopProgram& program);
 
 }  // namespace oriel::codegen

@@ -15,8 +15,8 @@ inline constexpr std::int64_t kMostUnrolled = 16;
 /// of 10, the position of the least of 16). A row of such a reduction is shorter than a register block, but
 /// neighbouring points fill one. The results keep their bits: the terms are combined in the order of a reduction.
 std::optional<LoopProgram> unrolled(const LoopProgram& program);
-/// Does a compiler make more of the unrolled program? Lines of few points, with more than a few terms, it reads better
-/// row by row. Precondition: the program is unrolled.
+/// Should a compiler build the unrolled program? It does better row by row if lines have few points and sums more than
+/// a few terms. Precondition: the program is unrolled.
 bool unrolled_for_compilers(const LoopProgram& program);
 
 }  // namespace oriel::codegen

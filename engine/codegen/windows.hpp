@@ -11,18 +11,18 @@
 
 namespace oriel::codegen {
 
-/// The windows that `program` reduces, or nothing: what Form says of it (form.hpp), for whoever makes a Form. They are
-/// a single stage with loops, in it a single reduction, of at most 256 points, whose elements are read several times
-/// each, in order along the last outer loop or at most 4 apart.
+/// Recognises a reduction over windows, for the functions that make a Form (form.hpp); nullopt if `program` is none. It
+/// has a single stage with loops and in it a single reduction, of at most 256 points. Each element is read several
+/// times; along the last outer loop reads are in order, at most 4 elements apart.
 std::optional<Windows> find_windows(const LoopProgram& program);
 
-/// What makes the source, as a program without inner loops over s, planes, rows and columns; and the weights, over s
-/// and the inner loops.
+/// The program that computes the source, over s, planes, rows and columns, and the program that computes the weights,
+/// over s and the inner loops. Neither has inner loops.
 LoopProgram source_program(const LoopProgram& program, const Windows& windows);
 LoopProgram weight_program(const LoopProgram& program, const Windows& windows);
 
-/// What comes before and after the reduction, as a program without inner loops over the outer ones. It reads
-/// `windows.result`, which nothing in it makes.
+/// The instructions before and after the reduction, as a program over the outer loops without inner ones. It reads
+/// `windows.result`, which it does not compute.
 LoopProgram epilogue_program(const LoopProgram& program, const Windows& windows);
 
 /// "512 times 56 x 56, windows of 9 in 58 x 58".

@@ -11,8 +11,8 @@ namespace oriel::schedule {
 /// An operand of a sum of products in index notation: its extent along each label, 0 for a label that it lacks.
 using LabelExtents = std::vector<double>;
 
-/// A sum of products of two operands, by what their labels do: points of labels that both have and the result keeps,
-/// of kept labels of one operand alone, and of labels that are summed.
+/// The sizes of a contraction of two operands: the number of points of labels that both operands and the result have
+/// (batches), of labels that only one operand and the result have (rows, columns), and of labels that are summed.
 struct PairShape {
   double batches = 1;
   double rows = 1;

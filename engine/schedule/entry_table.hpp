@@ -27,8 +27,8 @@ struct Entry {
   EntryId home = kNone;          // of an Assign: the leaf or Assign below it, whose memory it may reuse
   std::int32_t movements = 0;    // of a movement: how many stand one on the other here, this one included
 
-  /// How the elements lie where this is stored, of a Buffer, Copy, Format or Assign; null for row-major. All others are
-  /// stored row-major. A Format stands only for a root: inside of kernels an order of memory is nothing.
+  /// The strides in which a Buffer, Copy, Format or Assign is stored; null for row-major, as all other entries are.
+  /// Only a root can be a Format, because values inside a kernel have no order of memory.
   const Ints* strides = nullptr;
 
   const Shape& shape() const { return node->shape; }

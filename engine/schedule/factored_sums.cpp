@@ -132,8 +132,8 @@ class SumOfProducts {
     return may_gain() && find_extents();
   }
 
-  // Could any sizes make products in turn the faster ones? Not if each order has a pair that takes all axes together
-  // and has no better form than one kernel.
+  // Could two products in turn be faster than one kernel, at any sizes? No, if in each order one of the two loops over
+  // all axes and has no better form than the one kernel has.
   bool may_gain() const {
     if (factors_.size() > kMostTriedFactors) return true;
     std::vector<LabelExtents> wide = labels_;  // the axes, each of some length

@@ -86,8 +86,8 @@ struct LoopMemory {
   std::int32_t argument_of(EntryId entry, bool output) const;
 };
 
-/// How the values of a kernel hang together, and where each is computed. A value is named by the place of its instance
-/// in Kernel::instances.
+/// The data flow between a kernel's values, and the stage in which each is computed. A value is named by the index of
+/// its instance in Kernel::instances.
 class LoopValues {
  public:
   LoopValues(const Arena& arena, const Kernel& kernel) : arena_(&arena), kernel_(&kernel) {}

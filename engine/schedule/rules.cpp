@@ -207,8 +207,8 @@ Result copy_copy(Arena& a, const Entry& e) {
   const EntryId origin = s.source[0];
   return a.device(origin) == *e.device ? origin : a.make_copy(origin, *e.device);
 }
-// A copy moves the elements that are in memory. A movement that leaves none of them out costs nothing on the other
-// device.
+// A copy transfers every element of its source's memory. So a movement that keeps all of them is applied after the
+// copy, where it costs nothing.
 Result copy_movement(Arena& a, const Entry& e) {
   const Entry s = a[e.source[0]];
   if (!graph::is_movement(s.op) || s.op == Op::Format || numel(a[s.source[0]].shape()) > numel(s.shape()))

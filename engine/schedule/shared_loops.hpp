@@ -32,12 +32,12 @@ std::optional<ProductSides> sides_of(const KernelLoops& loops, const LoopProduct
 /// Is this one of SharedLoops::units_of a loop over columns?
 inline bool over_columns(SymInt unit) noexcept { return identical(unit, SymInt(0)); }
 
-/// The rows of kernels each of which reads rows of `between`, the value that the one before it stores. Nothing where
-/// the rows of two kernels are not the same ones, or are not walked one by one.
+/// The rows of kernels each of which reads rows of `between`, the value that the one before it stores. nullopt if two
+/// kernels have different rows, or loops that do not visit the rows one by one.
 std::optional<SharedLoops> share_loops(std::span<const KernelLoops* const> kernels, std::span<const EntryId> between);
 
-/// An access of kernel `part` over its own loops, which are `outer` and others, over the shared loops, its columns, and
-/// those others.
+/// Rewrites an access of kernel `part` from its own loops (`outer`, then others) to the shared loops, its columns and
+/// the others.
 ShapeTracker over_shared(const SharedLoops& shared, std::size_t part, const Ints& outer, const ShapeTracker& access);
 
 /// A product in shared loops: rows that share its right factor, the factor's columns, and points that are summed.

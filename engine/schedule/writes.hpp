@@ -57,9 +57,9 @@ using LeafGuard = std::function<std::string(const mem::BufferPtr&)>;
 /// The first attempt: every write reuses the memory below it, unless something is known to need the old elements.
 WritePlan hope_for_writes(const Arena& arena, std::span<const EntryId> requested, const LeafGuard& guard);
 
-/// Makes each write in place wait for the kernels that read what it changes. Returns false where one cannot (a reader
-/// needs the new value as well, or the write's own kernel reads other positions than it writes): then the plan has been
-/// made more cautious, and the kernels have to be formed again.
+/// Makes each write in place depend on the kernels that read the elements which it changes. Returns false if some write
+/// cannot wait: a reader also needs the new value, or one point of the write's own kernel reads what another
+/// overwrites. The plan then has fewer writes in place, and the kernels must be formed again.
 bool order_writes(const Arena& arena, KernelGraph& graph, WritePlan& plan);
 
 /// Does a load of kernel `k` read, at each point, only elements that this point stores of `output` later, if the two

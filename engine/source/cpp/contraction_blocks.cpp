@@ -26,8 +26,8 @@ constexpr std::int64_t kFewRows = 64;
 // Elements added between rows whose distance would be a multiple of a high power of two.
 constexpr std::int64_t kApart = 16;
 
-/// The distance of rows of so many elements: whole cache lines, but no distance at which rows would compete for the
-/// same lines of a cache.
+/// The pitch of rows of this many elements: a whole number of cache lines, but never one at which rows compete for the
+/// same cache sets.
 std::int64_t pitch_of(std::int64_t elements, std::int64_t element_bytes) {
   const std::int64_t pitch = round_up(elements, kApart);
   return pitch * element_bytes % 256 == 0 ? pitch + kApart : pitch;

@@ -14,8 +14,8 @@
 
 namespace oriel::source::cpp {
 
-/// A kernel whose sizes are symbols. The program beside it is the same kernel at some sizes: what only speed depends on
-/// follows that program.
+/// A kernel whose sizes are symbols. The program that is passed with it is the same kernel at some sizes; choices that
+/// affect only speed follow that program.
 struct SymbolicSizes {
   const codegen::LoopProgram* program;
   SizeTable* table;

@@ -22,8 +22,8 @@ class KernelNumbers {
  public:
   explicit KernelNumbers(std::size_t most) : most_(most) {}
 
-  /// What `write` writes, with the names of arguments for numbers of 2 or more. Texts with the same key share their
-  /// arguments.
+  /// Returns the text that `write` writes. Numbers of 2 or more are replaced by names of arguments. Texts with the same
+  /// key share their arguments.
   std::string text(const std::string& key, const std::function<std::string(const codegen::NumberText&)>& write);
   /// The text of a number that is identified by `what`.
   std::string one(const std::string& what, std::int64_t value);

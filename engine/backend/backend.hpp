@@ -14,7 +14,7 @@
 #include "codegen/lower.hpp"
 #include "graph/scalar.hpp"
 #include "memory/buffer.hpp"
-#include "schedule/form_limits.hpp"
+#include "schedule/pattern_limits.hpp"
 #include "source/shared_helpers.hpp"
 #include "sym/node.hpp"
 
@@ -37,7 +37,7 @@ struct Capabilities {
   int threads = 1;
   std::int64_t cache_bytes = 1 << 20;  // per thread, for a row kept between stages
   int parts = 1;                       // of a program, at most (codegen/join.hpp)
-  schedule::FormLimits forms;          // which reductions run in a form of their own (schedule/forms.hpp)
+  schedule::PatternLimits patterns;    // which reductions run in a form of their own (schedule/reduction_patterns.hpp)
   bool scatters = false;               // runs programs that scatter
   bool host_numbers = true;            // kernels read tensors of one number in the host's memory
   const char* source = "txt";          // how files of its sources end

@@ -5,7 +5,7 @@
 #include <numeric>
 
 #include "graph/op.hpp"
-#include "schedule/form_limits.hpp"
+#include "schedule/pattern_limits.hpp"
 
 namespace oriel::codegen {
 

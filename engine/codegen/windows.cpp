@@ -6,7 +6,7 @@
 #include "codegen/makers.hpp"
 #include "codegen/window_layout.hpp"
 #include "codegen/window_programs.hpp"
-#include "schedule/form_limits.hpp"
+#include "schedule/pattern_limits.hpp"
 
 namespace oriel::codegen {
 

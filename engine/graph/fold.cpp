@@ -48,8 +48,8 @@ template <Op kOp, ops::Kind kKind, class T, class Named>
 Scalar apply(DType result, std::span<const Scalar> x) {
   constexpr OpRow r = row(kOp);
   using F = typename ops::FunctorOf<kOp, kKind, Named>::type;
-  if constexpr (r.form == ops::Form::None || !ops::takes(kOp, kKind) ||
-                (r.form == ops::Form::Function && std::is_floating_point_v<T>)) {
+  if constexpr (r.functor == ops::FunctorKind::None || !ops::takes(kOp, kKind) ||
+                (r.functor == ops::FunctorKind::Function && std::is_floating_point_v<T>)) {
     no_meaning(kOp, x.back().dtype);
   } else if constexpr (r.arity == 1) {
     return scalar(result, F::of(number<T>(x[0])));

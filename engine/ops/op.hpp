@@ -41,7 +41,7 @@ enum class DTypeRule : std::uint8_t {
 };
 
 /// How the functor of an elementwise op is called.
-enum class Form : std::uint8_t {
+enum class FunctorKind : std::uint8_t {
   None,      // there is no functor: leaves, movements, conversions
   Element,   // of(element, ...): IEEE operations, with the same bits on every instruction set
   Quick,     // the same for floats, with quick(x, y, sure) beside it, which has no branch and is right where `sure`
@@ -135,67 +135,67 @@ enum class LayoutRule : std::uint8_t {
   X(HostCall2, 2, Host,        None,      false, 0,  "the same of two sources") \
   X(HostCall3, 3, Host,        None,      false, 0,  "the same of three sources")
 #define ORIEL_ELEMENTWISE_OPS(X) \
-  X(Neg,       1, Elementwise, Numeric,   false, 1,  "-x; wraps for integers", .form = Form::Element, .keeps_half = true) \
-  X(Abs,       1, Elementwise, Same,      true,  1,  "absolute value; the smallest signed integer stays itself", .form = Form::Element, .keeps_half = true, .c_function = "fabs") \
-  X(Sign,      1, Elementwise, Same,      true,  1,  "-1, 0 or 1; NaN for NaN", .form = Form::Element, .keeps_half = true) \
-  X(Exp,       1, Elementwise, Floating,  false, 8,  "e^x", .form = Form::Function, .error = {1.3, 0.95, 1.7}, .c_function = "exp") \
-  X(Exp2,      1, Elementwise, Floating,  false, 8,  "2^x", .form = Form::Function, .error = {1.3, 0.95, 1.7}, .c_function = "exp2") \
-  X(Log,       1, Elementwise, Floating,  false, 8,  "natural logarithm", .form = Form::Function, .error = {1.5, 1.5, 1.6}, .c_function = "log") \
-  X(Log2,      1, Elementwise, Floating,  false, 8,  "logarithm to base 2", .form = Form::Function, .error = {2, 2, 1.8}, .c_function = "log2") \
-  X(Sqrt,      1, Elementwise, Floating,  true,  4,  "square root", .form = Form::Element, .c_function = "sqrt") \
-  X(Rsqrt,     1, Elementwise, Floating,  false, 5,  "1/sqrt(x)", .form = Form::Element, .error = {1.5, 1.5, 1.5}) \
-  X(Sin,       1, Elementwise, Floating,  true,  10, "sine, radians", .form = Form::Function, .error = {1.6, 1.6, 0.6}, .c_function = "sin") \
-  X(Cos,       1, Elementwise, Floating,  false, 10, "cosine, radians", .form = Form::Function, .error = {1.6, 1.6, 0.6}, .c_function = "cos") \
-  X(Tan,       1, Elementwise, Floating,  true,  16, "tangent, radians", .form = Form::Function, .error = {2.6, 2.6, 2.3, 1.2}, .c_function = "tan") \
-  X(Tanh,      1, Elementwise, Floating,  true,  8,  "hyperbolic tangent", .form = Form::Function, .error = {1.6, 1.1, 2.2}, .c_function = "tanh") \
-  X(Erf,       1, Elementwise, Floating,  true,  10, "error function", .form = Form::Function, .error = {1.63, 1.02, 1.1}, .c_function = "erf") \
-  X(Expm1,     1, Elementwise, Floating,  true,  16, "e^x - 1, without the loss of places near 0", .form = Form::Function, .error = {0.51, 0.51, 1}, .c_function = "expm1") \
-  X(Log1p,     1, Elementwise, Floating,  true,  16, "log(1 + x), without the loss of places near 0", .form = Form::Function, .error = {0.51, 0.51, 1}, .c_function = "log1p") \
-  X(Log10,     1, Elementwise, Floating,  false, 16, "logarithm to base 10", .form = Form::Function, .error = {0.51, 0.51, 2}, .c_function = "log10") \
-  X(Asin,      1, Elementwise, Floating,  true,  32, "arc sine, in [-pi/2, pi/2]", .form = Form::Function, .error = {0.51, 0.51, 1}, .c_function = "asin") \
-  X(Acos,      1, Elementwise, Floating,  false, 32, "arc cosine, in [0, pi]", .form = Form::Function, .error = {0.51, 0.51, 1}, .c_function = "acos") \
-  X(Atan,      1, Elementwise, Floating,  true,  28, "arc tangent, in [-pi/2, pi/2]", .form = Form::Function, .error = {0.51, 0.51, 1}, .c_function = "atan") \
-  X(Sinh,      1, Elementwise, Floating,  true,  20, "hyperbolic sine", .form = Form::Function, .error = {0.51, 0.51, 2}, .c_function = "sinh") \
-  X(Cosh,      1, Elementwise, Floating,  false, 18, "hyperbolic cosine", .form = Form::Function, .error = {0.51, 0.51, 2}, .c_function = "cosh") \
-  X(Asinh,     1, Elementwise, Floating,  true,  24, "inverse hyperbolic sine", .form = Form::Function, .error = {0.51, 0.51, 2}, .c_function = "asinh") \
-  X(Acosh,     1, Elementwise, Floating,  false, 24, "inverse hyperbolic cosine; NaN below 1", .form = Form::Function, .error = {0.51, 0.51, 2}, .c_function = "acosh") \
-  X(Atanh,     1, Elementwise, Floating,  true,  24, "inverse hyperbolic tangent; infinite at -1 and 1, NaN beyond", .form = Form::Function, .error = {0.51, 0.51, 2}, .c_function = "atanh") \
-  X(Erfc,      1, Elementwise, Floating,  false, 32, "1 - erf(x), without the loss of places for large x", .form = Form::Function, .error = {0.51, 0.51, 5}, .c_function = "erfc") \
-  X(Floor,     1, Elementwise, Same,      true,  1,  "towards minus infinity", .form = Form::Element, .keeps_half = true, .c_function = "floor") \
-  X(Ceil,      1, Elementwise, Same,      true,  1,  "towards plus infinity", .form = Form::Element, .keeps_half = true, .c_function = "ceil") \
-  X(Round,     1, Elementwise, Same,      true,  1,  "to nearest, halves to even", .form = Form::Element, .keeps_half = true, .c_function = "rint") \
-  X(Trunc,     1, Elementwise, Same,      true,  1,  "towards zero", .form = Form::Element, .keeps_half = true, .c_function = "trunc") \
-  X(IsNan,     1, Elementwise, FloatTest, true,  1,  "true for NaN", .form = Form::Element) \
-  X(IsInf,     1, Elementwise, FloatTest, true,  1,  "true for an infinity", .form = Form::Element) \
-  X(Not,       1, Elementwise, Integral,  false, 1,  "bitwise complement; logical for bool", .form = Form::Element) \
+  X(Neg,       1, Elementwise, Numeric,   false, 1,  "-x; wraps for integers", .functor = FunctorKind::Element, .keeps_half = true) \
+  X(Abs,       1, Elementwise, Same,      true,  1,  "absolute value; the smallest signed integer stays itself", .functor = FunctorKind::Element, .keeps_half = true, .c_function = "fabs") \
+  X(Sign,      1, Elementwise, Same,      true,  1,  "-1, 0 or 1; NaN for NaN", .functor = FunctorKind::Element, .keeps_half = true) \
+  X(Exp,       1, Elementwise, Floating,  false, 8,  "e^x", .functor = FunctorKind::Function, .error = {1.3, 0.95, 1.7}, .c_function = "exp") \
+  X(Exp2,      1, Elementwise, Floating,  false, 8,  "2^x", .functor = FunctorKind::Function, .error = {1.3, 0.95, 1.7}, .c_function = "exp2") \
+  X(Log,       1, Elementwise, Floating,  false, 8,  "natural logarithm", .functor = FunctorKind::Function, .error = {1.5, 1.5, 1.6}, .c_function = "log") \
+  X(Log2,      1, Elementwise, Floating,  false, 8,  "logarithm to base 2", .functor = FunctorKind::Function, .error = {2, 2, 1.8}, .c_function = "log2") \
+  X(Sqrt,      1, Elementwise, Floating,  true,  4,  "square root", .functor = FunctorKind::Element, .c_function = "sqrt") \
+  X(Rsqrt,     1, Elementwise, Floating,  false, 5,  "1/sqrt(x)", .functor = FunctorKind::Element, .error = {1.5, 1.5, 1.5}) \
+  X(Sin,       1, Elementwise, Floating,  true,  10, "sine, radians", .functor = FunctorKind::Function, .error = {1.6, 1.6, 0.6}, .c_function = "sin") \
+  X(Cos,       1, Elementwise, Floating,  false, 10, "cosine, radians", .functor = FunctorKind::Function, .error = {1.6, 1.6, 0.6}, .c_function = "cos") \
+  X(Tan,       1, Elementwise, Floating,  true,  16, "tangent, radians", .functor = FunctorKind::Function, .error = {2.6, 2.6, 2.3, 1.2}, .c_function = "tan") \
+  X(Tanh,      1, Elementwise, Floating,  true,  8,  "hyperbolic tangent", .functor = FunctorKind::Function, .error = {1.6, 1.1, 2.2}, .c_function = "tanh") \
+  X(Erf,       1, Elementwise, Floating,  true,  10, "error function", .functor = FunctorKind::Function, .error = {1.63, 1.02, 1.1}, .c_function = "erf") \
+  X(Expm1,     1, Elementwise, Floating,  true,  16, "e^x - 1, without the loss of places near 0", .functor = FunctorKind::Function, .error = {0.51, 0.51, 1}, .c_function = "expm1") \
+  X(Log1p,     1, Elementwise, Floating,  true,  16, "log(1 + x), without the loss of places near 0", .functor = FunctorKind::Function, .error = {0.51, 0.51, 1}, .c_function = "log1p") \
+  X(Log10,     1, Elementwise, Floating,  false, 16, "logarithm to base 10", .functor = FunctorKind::Function, .error = {0.51, 0.51, 2}, .c_function = "log10") \
+  X(Asin,      1, Elementwise, Floating,  true,  32, "arc sine, in [-pi/2, pi/2]", .functor = FunctorKind::Function, .error = {0.51, 0.51, 1}, .c_function = "asin") \
+  X(Acos,      1, Elementwise, Floating,  false, 32, "arc cosine, in [0, pi]", .functor = FunctorKind::Function, .error = {0.51, 0.51, 1}, .c_function = "acos") \
+  X(Atan,      1, Elementwise, Floating,  true,  28, "arc tangent, in [-pi/2, pi/2]", .functor = FunctorKind::Function, .error = {0.51, 0.51, 1}, .c_function = "atan") \
+  X(Sinh,      1, Elementwise, Floating,  true,  20, "hyperbolic sine", .functor = FunctorKind::Function, .error = {0.51, 0.51, 2}, .c_function = "sinh") \
+  X(Cosh,      1, Elementwise, Floating,  false, 18, "hyperbolic cosine", .functor = FunctorKind::Function, .error = {0.51, 0.51, 2}, .c_function = "cosh") \
+  X(Asinh,     1, Elementwise, Floating,  true,  24, "inverse hyperbolic sine", .functor = FunctorKind::Function, .error = {0.51, 0.51, 2}, .c_function = "asinh") \
+  X(Acosh,     1, Elementwise, Floating,  false, 24, "inverse hyperbolic cosine; NaN below 1", .functor = FunctorKind::Function, .error = {0.51, 0.51, 2}, .c_function = "acosh") \
+  X(Atanh,     1, Elementwise, Floating,  true,  24, "inverse hyperbolic tangent; infinite at -1 and 1, NaN beyond", .functor = FunctorKind::Function, .error = {0.51, 0.51, 2}, .c_function = "atanh") \
+  X(Erfc,      1, Elementwise, Floating,  false, 32, "1 - erf(x), without the loss of places for large x", .functor = FunctorKind::Function, .error = {0.51, 0.51, 5}, .c_function = "erfc") \
+  X(Floor,     1, Elementwise, Same,      true,  1,  "towards minus infinity", .functor = FunctorKind::Element, .keeps_half = true, .c_function = "floor") \
+  X(Ceil,      1, Elementwise, Same,      true,  1,  "towards plus infinity", .functor = FunctorKind::Element, .keeps_half = true, .c_function = "ceil") \
+  X(Round,     1, Elementwise, Same,      true,  1,  "to nearest, halves to even", .functor = FunctorKind::Element, .keeps_half = true, .c_function = "rint") \
+  X(Trunc,     1, Elementwise, Same,      true,  1,  "towards zero", .functor = FunctorKind::Element, .keeps_half = true, .c_function = "trunc") \
+  X(IsNan,     1, Elementwise, FloatTest, true,  1,  "true for NaN", .functor = FunctorKind::Element) \
+  X(IsInf,     1, Elementwise, FloatTest, true,  1,  "true for an infinity", .functor = FunctorKind::Element) \
+  X(Not,       1, Elementwise, Integral,  false, 1,  "bitwise complement; logical for bool", .functor = FunctorKind::Element) \
   X(Cast,      1, Elementwise, Convert,   true,  1,  "to another dtype: integers wrap, floats to integers saturate and NaN gives 0, bool is x != 0") \
   X(Bitcast,   1, Elementwise, Convert,   true,  1,  "same bits, another dtype of the same width") \
-  X(Add,       2, Elementwise, Same,      true,  1,  "x + y; or for bool", .form = Form::Element, .packets = Packets::All) \
-  X(Sub,       2, Elementwise, Numeric,   true,  1,  "x - y", .form = Form::Element) \
-  X(Mul,       2, Elementwise, Same,      true,  1,  "x * y; and for bool", .form = Form::Element, .packets = Packets::All) \
-  X(Div,       2, Elementwise, Floating,  false, 4,  "x / y", .form = Form::Element) \
-  X(FloorDiv,  2, Elementwise, Numeric,   false, 8,  "quotient towards minus infinity: by what x - y*q is Remainder; integers by 0 give 0", .form = Form::Quick) \
-  X(TruncDiv,  2, Elementwise, Numeric,   false, 8,  "quotient towards zero, of floats the rounded one; integers by 0 give 0", .form = Form::Element) \
-  X(Remainder, 2, Elementwise, Numeric,   false, 10, "x - y*floor(x/y): sign of y; integers by 0 give 0", .form = Form::Quick) \
-  X(Fmod,      2, Elementwise, Numeric,   false, 10, "x - y*trunc(x/y): sign of x; integers by 0 give 0", .form = Form::Quick) \
-  X(Pow,       2, Elementwise, Numeric,   false, 20, "x^y; integers wrap, a negative exponent gives the quotient towards zero, 0 for base 0", .form = Form::Function, .error = {0.9, 0.95, 0.9}, .c_function = "pow") \
-  X(Atan2,     2, Elementwise, Floating,  true,  24, "angle of the point whose height is the first and whose length is the second, in [-pi, pi]", .form = Form::Function, .error = {1.5, 1.5, 1.9, 0.98}, .c_function = "atan2") \
-  X(Hypot,     2, Elementwise, Floating,  true,  12, "sqrt(x^2 + y^2), without overflow; infinite if either is, even beside NaN", .form = Form::Function, .error = {0.51, 0.51, 1}, .c_function = "hypot") \
-  X(Copysign,  2, Elementwise, Floating,  true,  1,  "the magnitude of x with the sign of y", .form = Form::Element, .keeps_half = true, .c_function = "copysign") \
-  X(AbsAdd,    2, Elementwise, Floating,  true,  2,  "|x| + |y|", .form = Form::Element) \
-  X(Min,       2, Elementwise, Same,      true,  1,  "smaller; NaN if either is", .form = Form::Element, .keeps_half = true, .packets = Packets::NanApart) \
-  X(Max,       2, Elementwise, Same,      true,  1,  "larger; NaN if either is", .form = Form::Element, .keeps_half = true, .packets = Packets::NanApart) \
-  X(And,       2, Elementwise, Integral,  true,  1,  "bitwise and", .form = Form::Element) \
-  X(Or,        2, Elementwise, Integral,  true,  1,  "bitwise or", .form = Form::Element) \
-  X(Xor,       2, Elementwise, Integral,  true,  1,  "bitwise exclusive or", .form = Form::Element) \
-  X(Shl,       2, Elementwise, Integer,   true,  1,  "x * 2^y, wrapping; 0 where y is negative or at least the width", .form = Form::Element) \
-  X(Shr,       2, Elementwise, Integer,   true,  1,  "floor(x / 2^y); y negative or at least the width: the sign fill", .form = Form::Element) \
-  X(Philox,    2, Elementwise, Word,      false, 32, "words 0 and 1 of Philox 4x32-10 for the counter x < 2^63 and the key y; words 2 and 3 if bit 63 of x is set too", .form = Form::Element) \
-  X(Eq,        2, Elementwise, Compare,   false, 1,  "x == y", .form = Form::Element) \
-  X(Ne,        2, Elementwise, Compare,   true,  1,  "x != y", .form = Form::Element) \
-  X(Lt,        2, Elementwise, Compare,   true,  1,  "x < y", .form = Form::Element) \
-  X(Le,        2, Elementwise, Compare,   false, 1,  "x <= y", .form = Form::Element) \
-  X(Where,     3, Elementwise, Select,    true,  1,  "c ? x : y", .form = Form::Element, .keeps_half = true)
+  X(Add,       2, Elementwise, Same,      true,  1,  "x + y; or for bool", .functor = FunctorKind::Element, .packets = Packets::All) \
+  X(Sub,       2, Elementwise, Numeric,   true,  1,  "x - y", .functor = FunctorKind::Element) \
+  X(Mul,       2, Elementwise, Same,      true,  1,  "x * y; and for bool", .functor = FunctorKind::Element, .packets = Packets::All) \
+  X(Div,       2, Elementwise, Floating,  false, 4,  "x / y", .functor = FunctorKind::Element) \
+  X(FloorDiv,  2, Elementwise, Numeric,   false, 8,  "quotient towards minus infinity: by what x - y*q is Remainder; integers by 0 give 0", .functor = FunctorKind::Quick) \
+  X(TruncDiv,  2, Elementwise, Numeric,   false, 8,  "quotient towards zero, of floats the rounded one; integers by 0 give 0", .functor = FunctorKind::Element) \
+  X(Remainder, 2, Elementwise, Numeric,   false, 10, "x - y*floor(x/y): sign of y; integers by 0 give 0", .functor = FunctorKind::Quick) \
+  X(Fmod,      2, Elementwise, Numeric,   false, 10, "x - y*trunc(x/y): sign of x; integers by 0 give 0", .functor = FunctorKind::Quick) \
+  X(Pow,       2, Elementwise, Numeric,   false, 20, "x^y; integers wrap, a negative exponent gives the quotient towards zero, 0 for base 0", .functor = FunctorKind::Function, .error = {0.9, 0.95, 0.9}, .c_function = "pow") \
+  X(Atan2,     2, Elementwise, Floating,  true,  24, "angle of the point whose height is the first and whose length is the second, in [-pi, pi]", .functor = FunctorKind::Function, .error = {1.5, 1.5, 1.9, 0.98}, .c_function = "atan2") \
+  X(Hypot,     2, Elementwise, Floating,  true,  12, "sqrt(x^2 + y^2), without overflow; infinite if either is, even beside NaN", .functor = FunctorKind::Function, .error = {0.51, 0.51, 1}, .c_function = "hypot") \
+  X(Copysign,  2, Elementwise, Floating,  true,  1,  "the magnitude of x with the sign of y", .functor = FunctorKind::Element, .keeps_half = true, .c_function = "copysign") \
+  X(AbsAdd,    2, Elementwise, Floating,  true,  2,  "|x| + |y|", .functor = FunctorKind::Element) \
+  X(Min,       2, Elementwise, Same,      true,  1,  "smaller; NaN if either is", .functor = FunctorKind::Element, .keeps_half = true, .packets = Packets::NanApart) \
+  X(Max,       2, Elementwise, Same,      true,  1,  "larger; NaN if either is", .functor = FunctorKind::Element, .keeps_half = true, .packets = Packets::NanApart) \
+  X(And,       2, Elementwise, Integral,  true,  1,  "bitwise and", .functor = FunctorKind::Element) \
+  X(Or,        2, Elementwise, Integral,  true,  1,  "bitwise or", .functor = FunctorKind::Element) \
+  X(Xor,       2, Elementwise, Integral,  true,  1,  "bitwise exclusive or", .functor = FunctorKind::Element) \
+  X(Shl,       2, Elementwise, Integer,   true,  1,  "x * 2^y, wrapping; 0 where y is negative or at least the width", .functor = FunctorKind::Element) \
+  X(Shr,       2, Elementwise, Integer,   true,  1,  "floor(x / 2^y); y negative or at least the width: the sign fill", .functor = FunctorKind::Element) \
+  X(Philox,    2, Elementwise, Word,      false, 32, "words 0 and 1 of Philox 4x32-10 for the counter x < 2^63 and the key y; words 2 and 3 if bit 63 of x is set too", .functor = FunctorKind::Element) \
+  X(Eq,        2, Elementwise, Compare,   false, 1,  "x == y", .functor = FunctorKind::Element) \
+  X(Ne,        2, Elementwise, Compare,   true,  1,  "x != y", .functor = FunctorKind::Element) \
+  X(Lt,        2, Elementwise, Compare,   true,  1,  "x < y", .functor = FunctorKind::Element) \
+  X(Le,        2, Elementwise, Compare,   false, 1,  "x <= y", .functor = FunctorKind::Element) \
+  X(Where,     3, Elementwise, Select,    true,  1,  "c ? x : y", .functor = FunctorKind::Element, .keeps_half = true)
 #define ORIEL_REDUCTIONS(X) \
   X(Sum,       1, Reduce,      Numeric,   false, 1,  "sum over axes; 0 when empty", .combination = Op::Add, .identity = Identity::Zero, .windows = true, .starts = true) \
   X(SumAbs,    1, Reduce,      Floating,  false, 1,  "sum of absolute values over axes; 0 when empty", .combination = Op::AbsAdd, .identity = Identity::Zero, .starts = true) \
@@ -235,7 +235,7 @@ struct OpRow {
   Elements elements = Elements::Any;
   LayoutRule layout = LayoutRule::Any;
   // Elementwise.
-  Form form = Form::None;
+  FunctorKind functor = FunctorKind::None;
   bool keeps_half = false;  // computed in float32, the result on halves is a half
   ErrorBounds error = {};
   std::string_view c_function = {};  // C's and OpenCL's function of floats with this meaning
@@ -350,7 +350,7 @@ constexpr int reduce_index(Op op) noexcept { return static_cast<int>(op) - (kOpC
 constexpr bool complete() noexcept {
   for (const OpRow& r : kOpTable) {
     const bool conversion = r.rule == DTypeRule::Convert;
-    if ((r.op_class == OpClass::Elementwise && !conversion) != (r.form != Form::None)) return false;
+    if ((r.op_class == OpClass::Elementwise && !conversion) != (r.functor != FunctorKind::None)) return false;
     if ((r.op_class == OpClass::Movement) != (r.takes != Takes::None)) return false;
     const bool combines = r.op_class == OpClass::Reduce || (r.op_class == OpClass::Scatter && r.arity == 2);
     if (combines != (r.identity != Identity::None)) return false;
@@ -358,7 +358,7 @@ constexpr bool complete() noexcept {
     if (r.starts && r.identity != Identity::Zero) return false;
     if ((r.op_class == OpClass::Scan || (r.op_class == OpClass::Scatter && combines)) && !is_elementwise(r.combination))
       return false;
-    if (r.form == Form::Function && (r.error.float32 == 0 || r.error.float64 == 0)) return false;
+    if (r.functor == FunctorKind::Function && (r.error.float32 == 0 || r.error.float64 == 0)) return false;
   }
   return true;
 }

@@ -15,7 +15,7 @@ schedule::FusionLimits limits_of(const backend::Backend& backend) {
   limits.parameters = std::min(limits.parameters, backend.capabilities().max_parameters);
   limits.row_bytes = std::min(limits.row_bytes, backend.capabilities().cache_bytes / 4);
   limits.parts = backend.capabilities().parts;
-  limits.forms = backend.capabilities().forms;
+  limits.patterns = backend.capabilities().patterns;
   limits.online = limits.parts > 1;
   return limits;
 }

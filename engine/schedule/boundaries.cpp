@@ -31,7 +31,7 @@ std::string Boundaries::of_value(EntryId v) {
       Kernel& k = placement_.kernel(p.kernel);
       const SymInt size = k.size(p.scope);
       const std::int64_t points = estimate(size);
-      if (std::string why = forms_.end_of_results(v, points); !why.empty()) return why;
+      if (std::string why = patterns_.end_of_results(v, points); !why.empty()) return why;
       if (!repeats(size, v, limits(k).expand_factor)) continue;
       if (f.row_level && p.scope == kRootScope && !k.outer_known && points > 0) {
         std::vector<bool> axes = placement_.needed_axes(k, p.map);
@@ -90,7 +90,7 @@ std::string Boundaries::of_stage(EntryId v, const Place& p) {
   if (!g_.maps.injective(p.map, axes)) {
     return fmt::format("a reduction that would run {} times to give {}", k.points(p.scope), facts(v).elements);
   }
-  return forms_.loss(v, p, std::move(axes));
+  return patterns_.loss(v, p, std::move(axes));
 }
 
 }  // namespace oriel::schedule

@@ -4,7 +4,7 @@
 #include <cstdint>
 #include <string>
 
-#include "schedule/kernel_forms.hpp"
+#include "schedule/kernel_patterns.hpp"
 #include "schedule/placement.hpp"
 #include "schedule/recomputation.hpp"
 
@@ -15,15 +15,15 @@ class Boundaries {
  public:
   /// The arguments must outlive the object.
   Boundaries(const Arena& arena, const DeviceLimits& limits, const std::vector<Facts>& facts, KernelGraph& graph,
-             Budget& budget, KernelForms& forms, Placement& placement)
+             Budget& budget, KernelPatterns& patterns, Placement& placement)
       : arena_(arena),
         limits_(limits),
         facts_(facts),
         g_(graph),
         budget_(budget),
-        forms_(forms),
+        patterns_(patterns),
         placement_(placement),
-        recomputation_(arena, limits, facts, graph, forms) {}
+        recomputation_(arena, limits, facts, graph, patterns) {}
 
   /// Why a computed (not stored) value cannot be recomputed where it is needed; empty when it can.
   std::string of_value(EntryId v);
@@ -42,7 +42,7 @@ class Boundaries {
   const std::vector<Facts>& facts_;
   KernelGraph& g_;
   Budget& budget_;
-  KernelForms& forms_;
+  KernelPatterns& patterns_;
   Placement& placement_;
   Recomputation recomputation_;
 };

@@ -4,7 +4,7 @@
 #include <optional>
 #include <utility>
 
-#include "schedule/form_limits.hpp"
+#include "schedule/pattern_limits.hpp"
 #include "schedule/rates.hpp"
 
 namespace oriel::schedule {
@@ -113,7 +113,7 @@ class OrderSearch {
 }  // namespace
 
 bool PairShape::has_form() const {
-  constexpr FormLimits kLimits;
+  constexpr PatternLimits kLimits;
   return depth >= kLimits.product_depth && (rows >= 2 || columns >= 2) &&
          rows * columns * depth >= kLimits.product_work;
 }

@@ -13,9 +13,9 @@
 
 #include "schedule/contraction_order.hpp"
 #include "schedule/describe.hpp"
-#include "schedule/forms.hpp"
 #include "schedule/maps.hpp"
 #include "schedule/rates.hpp"
+#include "schedule/reduction_patterns.hpp"
 #include "sym/decide.hpp"
 
 namespace oriel::schedule {
@@ -110,17 +110,17 @@ class SumOfProducts {
     for (const SymInt axis : std::get<Ints>(sum_.node->arg)) kept_[static_cast<std::size_t>(axis.value())] = false;
     MapTable maps;
     const std::vector<Facts> no_facts;  // find_reads asks for none
-    ReductionForms forms(arena_, no_facts, maps);
+    ReductionPatterns forms(arena_, no_facts, maps);
     for (const Factor& factor : factors_) {
       MapId map = maps.identity(domain_);
       for (const EntryId movement : factor.movements)
         map = maps.through(map, arena_[movement], arena_[arena_[movement].source[0]].shape());
-      std::vector<ReductionForms::Read> reads;
+      std::vector<ReductionPatterns::Read> reads;
       if (maps.masked(map) || !forms.find_reads(factor.value, map, reads, nullptr, kMostFactorValues)) return false;
       LabelExtents& labels = labels_.emplace_back(domain_.size(), 0);
       for (std::size_t d = 0; d < domain_.size(); ++d) {
         if (identical(domain_[d], 1)) continue;
-        for (const ReductionForms::Read& read : reads) {
+        for (const ReductionPatterns::Read& read : reads) {
           if (maps.depends_on(read.map, d)) labels[d] = 1;
         }
       }

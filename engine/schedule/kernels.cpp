@@ -7,7 +7,7 @@
 #include "schedule/boundaries.hpp"
 #include "schedule/budget.hpp"
 #include "schedule/facts.hpp"
-#include "schedule/kernel_forms.hpp"
+#include "schedule/kernel_patterns.hpp"
 #include "schedule/placement.hpp"
 #include "schedule/siblings.hpp"
 #include "view/index_maps.hpp"
@@ -30,9 +30,9 @@ class Former {
         facts_(learn_facts(arena)),
         budget_(arena, limits, g_),
         placement_(arena, facts_, g_, budget_),
-        forms_(arena, limits, facts_, g_),
-        siblings_(arena, limits, facts_, g_, forms_, budget_),
-        boundaries_(arena, limits, facts_, g_, budget_, forms_, placement_) {
+        patterns_(arena, limits, facts_, g_),
+        siblings_(arena, limits, facts_, g_, patterns_, budget_),
+        boundaries_(arena, limits, facts_, g_, budget_, patterns_, placement_) {
     g_.writes = writes;
     g_.bases.assign(writes.writes.size(), -1);
     const std::size_t n = arena.size();
@@ -228,7 +228,7 @@ class Former {
   KernelGraph g_;
   Budget budget_;
   Placement placement_;
-  KernelForms forms_;
+  KernelPatterns patterns_;
   Siblings siblings_;
   Boundaries boundaries_;
   std::vector<bool> requested_;

@@ -11,8 +11,8 @@
 #include <vector>
 
 #include "schedule/arena.hpp"
-#include "schedule/form_limits.hpp"
 #include "schedule/maps.hpp"
+#include "schedule/pattern_limits.hpp"
 #include "schedule/writes.hpp"
 
 namespace oriel::schedule {
@@ -38,8 +38,9 @@ struct FusionLimits {
   int parts = 1;
   /// Whether softmax between two products may run with a running maximum and sum, so that its rows may have any length.
   bool online = false;
-  /// Reductions from these sizes on have a kernel to themselves, since sharing it would cost more (forms.hpp).
-  FormLimits forms;
+  /// Reductions from these sizes on have a kernel to themselves, since sharing it would cost more
+  /// (reduction_patterns.hpp).
+  PatternLimits patterns;
   /// Values may be stored over what their kernel reads for the last time (donation.hpp).
   bool donates = true;
 };

@@ -51,8 +51,8 @@ std::string Recomputation::repetition(EntryId v, const Place& place) {
   const Kernel& k = kernel(place);
   std::int64_t points = k.points(place.scope);
   if (points <= f.elements) return {};
-  if (const ReductionForm* reduction = forms_.around(place); reduction != nullptr) {
-    if (reduction->form == Form::Windows) return {};  // each element once
+  if (const ReductionPattern* reduction = patterns_.around(place); reduction != nullptr) {
+    if (reduction->kind == PatternKind::Windows) return {};  // each element once
     points = own_points(graph_.maps, place.map);
   }
   const double repeated = count(points - f.elements) * count(f.work);
@@ -99,10 +99,10 @@ std::string Recomputation::time(EntryId v) {
   for (const Place& p : places) {  // by kernel, root scope first
     if (p.instance >= 0) continue;
     const Kernel& k = kernel(p);
-    const ReductionForm* around = forms_.around(p);
-    if (around != nullptr && around->form == Form::Windows) return {};
+    const ReductionPattern* around = patterns_.around(p);
+    if (around != nullptr && around->kind == PatternKind::Windows) return {};
     const bool packed = around != nullptr;
-    const bool panels = packed && around->form == Form::Product;
+    const bool panels = packed && around->kind == PatternKind::Product;
     const std::int64_t own = packed ? own_points(graph_.maps, p.map) : k.points(p.scope);
     if (panels && own == k.points(p.scope)) return {};  // made of both factors, point by point
     if (active == 1 && !panels) return {};
@@ -153,9 +153,9 @@ double Recomputation::read(EntryId v, MapId map) const {
 
 // False where more values would have to be looked at than pays.
 bool Recomputation::evaluate(EntryId v, const Kernel& k, ScopeId scope, MapId map, Evaluation& out) {
-  std::vector<ReductionForms::Read> reads;
+  std::vector<ReductionPatterns::Read> reads;
   std::vector<EntryId> values;
-  if (!forms_.forms().find_reads(v, map, reads, &values, kMostValues)) return false;
+  if (!patterns_.patterns().find_reads(v, map, reads, &values, kMostValues)) return false;
   for (const EntryId e : values) {
     const Op op = arena_[e].op;
     // A value that an expand would repeat often is stored, or lies outside of the loops.
@@ -166,7 +166,7 @@ bool Recomputation::evaluate(EntryId v, const Kernel& k, ScopeId scope, MapId ma
   out.nanoseconds *= words(arena_[v].dtype);
   const Shape& domain = graph_.maps[map].shape();
   std::vector<EntryId> met;
-  for (const ReductionForms::Read& r : reads) {
+  for (const ReductionPatterns::Read& r : reads) {
     const Entry& e = arena_[r.entry];
     if (e.is_const()) continue;
     out.nanoseconds += read(r.entry, r.map);

@@ -5,7 +5,7 @@
 #include <string>
 #include <vector>
 
-#include "schedule/kernel_forms.hpp"
+#include "schedule/kernel_patterns.hpp"
 #include "schedule/kernels.hpp"
 
 namespace oriel::schedule {
@@ -14,8 +14,8 @@ namespace oriel::schedule {
 class Recomputation {
  public:
   Recomputation(const Arena& arena, const DeviceLimits& limits, const std::vector<Facts>& facts, KernelGraph& graph,
-                KernelForms& forms)
-      : arena_(arena), limits_(limits), facts_(facts), graph_(graph), forms_(forms) {}
+                KernelPatterns& patterns)
+      : arena_(arena), limits_(limits), facts_(facts), graph_(graph), patterns_(patterns) {}
 
   /// For an elementwise value, at all places where the kernel does not hold it yet.
   std::string loss(EntryId v);
@@ -41,7 +41,7 @@ class Recomputation {
   const DeviceLimits& limits_;
   const std::vector<Facts>& facts_;
   KernelGraph& graph_;
-  KernelForms& forms_;
+  KernelPatterns& patterns_;
 };
 
 }  // namespace oriel::schedule

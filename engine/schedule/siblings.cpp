@@ -42,7 +42,7 @@ KernelId Siblings::find(EntryId v) {
     return -1;
   if (ours != kNone && (arena_[arena_[theirs].source[0]].shape() != arena_[arena_[ours].source[0]].shape() ||
                         std::get<Ints>(arena_[theirs].node->arg) != std::get<Ints>(arena_[ours].node->arg) ||
-                        !forms_.conflict(ours, theirs).empty()))
+                        !patterns_.conflict(ours, theirs).empty()))
     return -1;
   if (static_cast<int>(k.outputs.size()) >= limits.outputs ||
       static_cast<int>(k.instances.size()) >= limits.instructions / 4 || !budget_.room(it->second, v, 1))

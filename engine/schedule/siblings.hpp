@@ -5,7 +5,7 @@
 #include <unordered_map>
 
 #include "schedule/budget.hpp"
-#include "schedule/kernel_forms.hpp"
+#include "schedule/kernel_patterns.hpp"
 #include "schedule/kernels.hpp"
 
 namespace oriel::schedule {
@@ -13,8 +13,8 @@ namespace oriel::schedule {
 class Siblings {
  public:
   Siblings(const Arena& arena, const DeviceLimits& limits, const std::vector<Facts>& facts, KernelGraph& graph,
-           KernelForms& forms, Budget& budget)
-      : arena_(arena), limits_(limits), facts_(facts), graph_(graph), forms_(forms), budget_(budget) {}
+           KernelPatterns& patterns, Budget& budget)
+      : arena_(arena), limits_(limits), facts_(facts), graph_(graph), patterns_(patterns), budget_(budget) {}
 
   /// The newest kernel that may compute and store v beside its own values; -1 if there is none. The kernels at
   /// v's places read it.
@@ -31,7 +31,7 @@ class Siblings {
   const DeviceLimits& limits_;
   const std::vector<Facts>& facts_;
   KernelGraph& graph_;
-  KernelForms& forms_;
+  KernelPatterns& patterns_;
   Budget& budget_;
   std::unordered_map<std::uint64_t, KernelId> last_with_;
 };

@@ -122,7 +122,8 @@ class Interpreter {
   /// Functions of floats are not folded; the oracle computes them.
   static Scalar apply(Op op, DType result, const std::vector<Scalar>& operands) {
     const DType dtype = operands.back().dtype;
-    if (graph::row(op).form != ops::Form::Function || !is_floating(dtype)) return graph::evaluate(op, result, operands);
+    if (graph::row(op).functor != ops::FunctorKind::Function || !is_floating(dtype))
+      return graph::evaluate(op, result, operands);
     std::vector<reference::Number> numbers;
     for (const Scalar& x : operands) numbers.push_back(reference::Number::floating(x.f));
     return scalar(result, reference::apply(op, dtype, result, numbers));

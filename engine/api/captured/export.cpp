@@ -254,7 +254,8 @@ class EntryExport {
       limits.row_bytes = 0;
       limits.parts = 1;
       if (general_)
-        limits.forms = {.product_work = 0, .product_side = 0, .product_depth = 0, .vector_work = 0, .window_work = 0};
+        limits.patterns = {
+            .product_work = 0, .product_side = 0, .product_depth = 0, .vector_work = 0, .window_work = 0};
       try {
         plan_ = std::make_unique<const runtime::SymbolicPlan>(roots, key, limits);
       } catch (const ArgumentError& error) {

@@ -92,8 +92,8 @@ Word word_of(const graph::Scalar& given, DType dtype) {
   }
 }
 
-using source::items::Form;
 using source::items::Grid;
+using source::items::WorkMapping;
 
 std::string sizes_line(const Rendered& r, std::size_t f) {
   const Grid& g = r.grids[f];
@@ -140,9 +140,9 @@ OpenClBackend::OpenClBackend(int index, const Options& options)
   capabilities_.source = capabilities_.helpers = "cl";
   // The scheduler lets kept rows use a quarter of this. Rows lie in local memory.
   capabilities_.cache_bytes = std::min<std::int64_t>(2 * table_.local_memory, std::int64_t{1} << 20);
-  capabilities_.forms = table_.cpu ? source::items::kProductForms : source::items::kTileForms;
+  capabilities_.patterns = table_.cpu ? source::items::kProductPatterns : source::items::kTilePatterns;
   // Products that are too thin for blocks are also faster as kernels of their own.
-  capabilities_.forms.product_side = capabilities_.forms.product_depth = 4;
+  capabilities_.patterns.product_side = capabilities_.patterns.product_depth = 4;
   capabilities_.description = table_.describe();
 }
 
@@ -340,13 +340,13 @@ std::string OpenClBackend::source_beside(const codegen::LoopProgram& program, so
 
 namespace {
 
-KernelPath path_of(const codegen::LoopProgram& program, Form form) {
-  switch (form) {
-    case Form::Blocked:
+KernelPath path_of(const codegen::LoopProgram& program, WorkMapping mapping) {
+  switch (mapping) {
+    case WorkMapping::Blocked:
       return KernelPath::Blocked;
-    case Form::Squares:
+    case WorkMapping::Squares:
       return KernelPath::Squares;
-    case Form::Loops:
+    case WorkMapping::Loops:
       break;
   }
   return tile_path_facts(program).path;
@@ -361,13 +361,13 @@ std::string OpenClBackend::method(const codegen::LoopProgram& program) const {
 
 PathFacts OpenClBackend::paths(const codegen::LoopProgram& program) const {
   PathFacts facts;
-  facts.path = path_of(program, render(program, table_, render_).form);
+  facts.path = path_of(program, render(program, table_, render_).mapping);
   facts.parts.push_back({facts.path, 0});
   if (facts.path != KernelPath::Reductions) return facts;
   for (std::size_t s = 0; s < program.stages.size(); ++s) {
     for (std::size_t r = 0; r < program.stages[s].reductions.size(); ++r) {
       const std::optional<codegen::LoopProgram> one = alone(program, s, r);
-      if (!one || render(*one, table_, render_).form != Form::Blocked) continue;
+      if (!one || render(*one, table_, render_).mapping != WorkMapping::Blocked) continue;
       const std::string what = codegen::to_string(*codegen::contraction_in(one->form));
       const auto known =
           std::find_if(facts.missed.begin(), facts.missed.end(), [&](const PathMiss& m) { return m.what == what; });

@@ -88,10 +88,10 @@ Spelling spell_float(Op op) {
     default:
       break;
   }
-  switch (graph::row(op).form) {
-    case ops::Form::Function:
+  switch (graph::row(op).functor) {
+    case ops::FunctorKind::Function:
       return packets(graph::name(op));
-    case ops::Form::Quick:
+    case ops::FunctorKind::Quick:
       return packets(std::string(graph::name(op)) + "s");
     default:
       return map(graph::name(op));

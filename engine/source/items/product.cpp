@@ -195,8 +195,8 @@ std::optional<Rendered> render_product(const LoopProgram& program, const ItemDia
                                        const DeviceTraits& table, const RenderOptions& options) {
   if (!table.cpu) return std::nullopt;
   const codegen::Contraction* c = codegen::contraction_in(program.form);
-  if (c == nullptr || !is_floating(c->dtype) || std::min(c->rows, c->columns) < kProductForms.product_side ||
-      c->depth < kProductForms.product_depth)
+  if (c == nullptr || !is_floating(c->dtype) || std::min(c->rows, c->columns) < kProductPatterns.product_side ||
+      c->depth < kProductPatterns.product_depth)
     return std::nullopt;
   const WorkDivision work = divide_work(program, table, {});
   const Factors factors(program, *c);

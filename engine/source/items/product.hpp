@@ -4,19 +4,19 @@
 #include <optional>
 
 #include "codegen/loop_program.hpp"
-#include "schedule/form_limits.hpp"
+#include "schedule/pattern_limits.hpp"
 #include "source/items/device.hpp"
 #include "source/items/render.hpp"
 
 namespace oriel::source::items {
 
 /// Below this side and depth, packing panels costs more than it saves. Below this work, launching another kernel does.
-inline constexpr schedule::FormLimits kProductForms{.product_work = 1 << 16,
-                                                    .product_side = 24,
-                                                    .product_depth = 16,
-                                                    .integer_products = false,
-                                                    .vector_work = -1,
-                                                    .window_work = -1};
+inline constexpr schedule::PatternLimits kProductPatterns{.product_work = 1 << 16,
+                                                          .product_side = 24,
+                                                          .product_depth = 16,
+                                                          .integer_products = false,
+                                                          .vector_work = -1,
+                                                          .window_work = -1};
 
 /// Renders the program as one function over blocks of results. Returns nullopt unless it is a contraction
 /// (codegen/contraction.hpp) of floats, large enough, on a CPU device. `options.shape` selects the sizes of blocks.

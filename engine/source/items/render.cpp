@@ -382,17 +382,19 @@ std::string Rendered::source_beside(SharedHelpers& shared) const {
 
 Rendered render(const LoopProgram& program, const ItemDialect& dialect, const DeviceTraits& table,
                 const RenderOptions& options) {
-  const auto in = [](Form form, Rendered out) {
-    out.form = form;
+  const auto in = [](WorkMapping mapping, Rendered out) {
+    out.mapping = mapping;
     return out;
   };
   if (auto scan = render_scan(program, dialect, table)) return std::move(*scan);
   if (auto sort = render_sort(program, dialect, table)) return std::move(*sort);
   if (options.products) {
-    if (auto product = render_product(program, dialect, table, options)) return in(Form::Blocked, std::move(*product));
-    if (auto tiles = render_tiles(program, dialect, table, options)) return in(Form::Blocked, std::move(*tiles));
+    if (auto product = render_product(program, dialect, table, options))
+      return in(WorkMapping::Blocked, std::move(*product));
+    if (auto tiles = render_tiles(program, dialect, table, options)) return in(WorkMapping::Blocked, std::move(*tiles));
   }
-  if (auto squares = render_squares(program, dialect, table, options)) return in(Form::Squares, std::move(*squares));
+  if (auto squares = render_squares(program, dialect, table, options))
+    return in(WorkMapping::Squares, std::move(*squares));
   if (auto columns = render_columns(program, dialect, table, options)) return std::move(*columns);
   return Renderer(program, dialect, table, options).run();
 }

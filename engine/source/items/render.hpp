@@ -21,7 +21,7 @@ struct Grid {
 };
 
 /// How a kernel's points are distributed to items.
-enum class Form : std::uint8_t {
+enum class WorkMapping : std::uint8_t {
   Loops,    // points, rows or columns, stage by stage
   Blocked,  // a product in blocks
   Squares,  // copies that transpose squares in registers
@@ -44,7 +44,7 @@ struct Rendered {
   std::vector<std::int64_t> partial_bytes;
   std::vector<std::int64_t> kept_bytes;
   bool fp64 = false;
-  Form form = Form::Loops;
+  WorkMapping mapping = WorkMapping::Loops;
   int passes = 0;      // the functions run in turn so many times; 0: once
   std::string method;  // how points are distributed, in one line
   int shapes = 1;      // number of ways to distribute the points; `RenderOptions::shape` selects one

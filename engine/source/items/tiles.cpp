@@ -327,7 +327,8 @@ std::optional<Rendered> render_tiles(const LoopProgram& program, const ItemDiale
                                      const RenderOptions& options) {
   if (table.cpu) return std::nullopt;
   const codegen::Contraction* c = codegen::contraction_in(program.form);
-  if (c == nullptr || std::min(c->rows, c->columns) < kTileForms.product_side || c->depth < kTileForms.product_depth)
+  if (c == nullptr || std::min(c->rows, c->columns) < kTilePatterns.product_side ||
+      c->depth < kTilePatterns.product_depth)
     return std::nullopt;
   const std::vector<TileShape> shapes = tile_shapes(*c, table);
   if (shapes.empty()) return std::nullopt;

@@ -7,7 +7,7 @@
 
 #include "codegen/contraction.hpp"
 #include "codegen/loop_program.hpp"
-#include "schedule/form_limits.hpp"
+#include "schedule/pattern_limits.hpp"
 #include "source/items/device.hpp"
 #include "source/items/render.hpp"
 
@@ -15,7 +15,7 @@ namespace oriel::source::items {
 
 /// Below this side and depth, a slab is mostly empty. Below this work, launching another kernel costs more than it
 /// saves.
-inline constexpr schedule::FormLimits kTileForms{
+inline constexpr schedule::PatternLimits kTilePatterns{
     .product_work = 1 << 16, .product_side = 16, .product_depth = 8, .vector_work = -1, .window_work = -1};
 
 /// How a contraction's results are distributed: a group computes rows * group_rows by columns * group_columns results.

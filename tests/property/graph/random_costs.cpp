@@ -165,7 +165,7 @@ double estimate(std::span<const Tensor> roots, std::string* text = nullptr, bool
   schedule::DeviceLimits limits = runtime::limits_of(key);
   if (!forms) {
     schedule::FusionLimits without = limits.of(nodes.front()->device);
-    without.forms = {.product_work = INT64_MAX, .vector_work = -1, .window_work = -1};
+    without.patterns = {.product_work = INT64_MAX, .vector_work = -1, .window_work = -1};
     limits = without;
   }
   const runtime::Plan plan = runtime::make_plan(nodes, key, limits);

@@ -166,7 +166,7 @@ TEST_CASE("spellings for work items give the functors' results, over all of floa
   const backend::isa::Table& table = backend::isa::table();
   for (std::size_t o = 0; o < e.ops.size(); ++o) {
     const graph::OpRow& row = graph::row(e.ops[o]);
-    if (row.arity > 2 || row.form == ops::Form::None) continue;
+    if (row.arity > 2 || row.functor == ops::FunctorKind::None) continue;
     CAPTURE(row.name);
     const Bytes& g = got[o + 2];
     const Bytes want(g.dtype(), n);
@@ -177,7 +177,7 @@ TEST_CASE("spellings for work items give the functors' results, over all of floa
       continue;
     }
     // OpenCL allows errors of up to 16 units in the last place for functions.
-    const double units = row.form == ops::Form::Function ? 16 : 0;
+    const double units = row.functor == ops::FunctorKind::Function ? 16 : 0;
     int bad = 0;
     for (std::int64_t i = 0; i < n && bad < 3; ++i) {
       const float a = want.as<float>()[i];

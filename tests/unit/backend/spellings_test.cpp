@@ -74,8 +74,8 @@ void check_dtype(DType dtype) {
   for (const std::string& level : isa_levels()) {
     const backend::isa::Table& table = backend::isa::table(level.c_str());
     for (const graph::OpRow& row : graph::kOpTable) {
-      if (row.form == ops::Form::None || !takes(row.op, dtype)) continue;
-      if (row.form == ops::Form::Function && is_floating(dtype)) continue;
+      if (row.functor == ops::FunctorKind::None || !takes(row.op, dtype)) continue;
+      if (row.functor == ops::FunctorKind::Function && is_floating(dtype)) continue;
       if (ops::gives_bool(row.op)) {
         check_op<std::uint8_t>(row, dtype, table, x, y);
       } else {

@@ -111,7 +111,7 @@ TEST_CASE("every op, on every dtype it takes, agrees with the oracle") {
       const auto dtype = static_cast<DType>(d);
       if (!ops::takes(row.op, dtype)) continue;
       const DType result = ops::gives_bool(row.op) ? DType::bool_ : dtype;
-      if (row.form == ops::Form::Function && is_floating(dtype)) {
+      if (row.functor == ops::FunctorKind::Function && is_floating(dtype)) {
         const Scalar operands[] = {Scalar::of_float(dtype, 1), Scalar::of_float(dtype, 1)};
         CHECK_THROWS_AS(evaluate(row.op, result, {operands, row.arity}), InternalError);
         continue;

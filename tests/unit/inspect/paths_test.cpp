@@ -89,7 +89,7 @@ TEST_CASE("three factors become a product of matrices, in whichever order they w
 TEST_CASE("reductions that share a kernel lose their path, each is told once with its count") {
   // Two products in one loop program, which the scheduler would not make by itself.
   schedule::FusionLimits limits;
-  limits.forms = {.product_work = INT64_MAX, .vector_work = -1, .window_work = -1};
+  limits.patterns = {.product_work = INT64_MAX, .vector_work = -1, .window_work = -1};
   const auto product = [] {
     const auto matrix = [](Shape shape) { return test::counting(shape); };
     const graph::NodePtr a = graph::expand(matrix({128, 1, 128}), {128, 128, 128});

@@ -99,11 +99,11 @@ template <Op kOp, class T, class F>
 constexpr ElementFn loop_of() {
   constexpr OpRow r = row(kOp);
   using R = std::conditional_t<gives_bool(kOp), std::uint8_t, T>;
-  if constexpr (r.form == Form::Function && std::is_floating_point_v<T>) {
+  if constexpr (r.functor == FunctorKind::Function && std::is_floating_point_v<T>) {
     static_assert(r.arity == 1 || r.arity == 2);
     if constexpr (r.arity == 1) return packets1<T, F>;
     if constexpr (r.arity == 2) return packets2<T, F>;
-  } else if constexpr (r.form == Form::Quick && std::is_floating_point_v<T>) {
+  } else if constexpr (r.functor == FunctorKind::Quick && std::is_floating_point_v<T>) {
     static_assert(r.arity == 2);
     return map2_quick<T, F>;
   } else if constexpr (r.rule == DTypeRule::Word) {
@@ -120,8 +120,8 @@ constexpr ElementFn loop_of() {
 /// `kFunctions` says so.
 template <Op kOp, DType kDType, class T, class Named, bool kFunctions = false>
 void add_element(Table& t) {
-  constexpr bool function = row(kOp).form == Form::Function && std::is_floating_point_v<T>;
-  if constexpr (row(kOp).form != Form::None && takes(kOp, kDType) && function == kFunctions) {
+  constexpr bool function = row(kOp).functor == FunctorKind::Function && std::is_floating_point_v<T>;
+  if constexpr (row(kOp).functor != FunctorKind::None && takes(kOp, kDType) && function == kFunctions) {
     t.element[static_cast<int>(kOp)][static_cast<int>(kDType)] =
         loop_of<kOp, T, typename FunctorOf<kOp, kind(kDType), Named>::type>();
   }

@@ -1,4 +1,4 @@
-#include "schedule/forms.hpp"
+#include "schedule/reduction_patterns.hpp"
 
 #include <algorithm>
 #include <set>
@@ -44,61 +44,62 @@ bool reaches(SymInt a, SymInt b, SymInt c, std::int64_t limit) {
 
 }  // namespace
 
-bool ReductionForm::may_run(std::int64_t points, const FormLimits& limits) {
+bool ReductionPattern::may_run(std::int64_t points, const PatternLimits& limits) {
   return points >= limits.product_work || (limits.vector_work >= 0 && points >= limits.vector_work) ||
          (limits.window_work >= 0 && points >= limits.window_work);
 }
 
-bool ReductionForm::runs(const FormLimits& limits) const {
-  switch (form) {
-    case Form::None:
+bool ReductionPattern::runs(const PatternLimits& limits) const {
+  switch (kind) {
+    case PatternKind::None:
       return false;
-    case Form::Product:
+    case PatternKind::Product:
       return rows >= limits.product_side && columns >= limits.product_side && depth >= limits.product_depth &&
              reaches(rows, columns, depth, limits.product_work) && (limits.integer_products || is_floating(dtype));
-    case Form::Vector:
+    case PatternKind::Vector:
       return limits.vector_work >= 0 && is_floating(dtype) && depth >= limits.product_depth &&
              reaches(rows, columns, depth, limits.vector_work);
-    case Form::Windows:
+    case PatternKind::Windows:
       return limits.window_work >= 0 && reaches(results, depth, 1, limits.window_work);
   }
   return false;
 }
 
-std::string ReductionForm::text() const {
-  switch (form) {
-    case Form::None:
+std::string ReductionPattern::text() const {
+  switch (kind) {
+    case PatternKind::None:
       break;
-    case Form::Product:
+    case PatternKind::Product:
       return fmt::format("a product in blocks ({} x {} x {})", estimate(rows), estimate(columns), estimate(depth));
-    case Form::Vector:
+    case PatternKind::Vector:
       return fmt::format("a product with a vector ({} x {} x {})", estimate(rows), estimate(columns), estimate(depth));
-    case Form::Windows:
+    case PatternKind::Windows:
       return fmt::format("a reduction over windows ({} of {})", estimate(results), estimate(depth));
   }
   return "a reduction";
 }
 
-const ReductionForm& ReductionForms::of(EntryId v) {
+const ReductionPattern& ReductionPatterns::of(EntryId v) {
   const auto known = known_.find(v);
   return known != known_.end() ? known->second : known_.emplace(v, find(v)).first->second;
 }
 
-ReductionForm ReductionForms::find(EntryId v) {
-  ReductionForm form;
+ReductionPattern ReductionPatterns::find(EntryId v) {
+  ReductionPattern pattern;
   const Entry& e = arena_[v];
-  form.dtype = e.dtype;
-  form.results = numel(e.shape());
-  if (facts_[static_cast<std::size_t>(v)].empty || numel(arena_[e.source[0]].shape()) == 0) return form;
-  for (const SymInt n : reduced_extents(arena_[e.source[0]].shape(), std::get<Ints>(e.node->arg))) form.depth *= n;
-  const bool product = find_product(v, form);
+  pattern.dtype = e.dtype;
+  pattern.results = numel(e.shape());
+  if (facts_[static_cast<std::size_t>(v)].empty || numel(arena_[e.source[0]].shape()) == 0) return pattern;
+  for (const SymInt n : reduced_extents(arena_[e.source[0]].shape(), std::get<Ints>(e.node->arg))) pattern.depth *= n;
+  const bool product = find_product(v, pattern);
   // Few rows that share a matrix of windows are windows with weights.
-  if ((!product || form.rows <= kShortestWindowRow || form.columns <= kShortestWindowRow) && find_windows(v, form))
-    form.form = Form::Windows;
-  return form;
+  if ((!product || pattern.rows <= kShortestWindowRow || pattern.columns <= kShortestWindowRow) &&
+      find_windows(v, pattern))
+    pattern.kind = PatternKind::Windows;
+  return pattern;
 }
 
-std::vector<EntryId> ReductionForms::sources(EntryId v) {
+std::vector<EntryId> ReductionPatterns::sources(EntryId v) {
   std::vector<EntryId> list;
   std::vector<Read> reads;
   const EntryId source = arena_[v].source[0];
@@ -112,7 +113,7 @@ std::vector<EntryId> ReductionForms::sources(EntryId v) {
   return list;
 }
 
-std::vector<EntryId> ReductionForms::operands(EntryId v) {
+std::vector<EntryId> ReductionPatterns::operands(EntryId v) {
   std::vector<EntryId> list;
   std::vector<Read> reads;
   const EntryId source = arena_[v].source[0];
@@ -122,14 +123,14 @@ std::vector<EntryId> ReductionForms::operands(EntryId v) {
   return list;
 }
 
-bool ReductionForms::share_source(EntryId a, EntryId b) {
+bool ReductionPatterns::share_source(EntryId a, EntryId b) {
   const std::vector<EntryId> ours = sources(a), theirs = sources(b);
   return std::any_of(ours.begin(), ours.end(),
                      [&](EntryId s) { return std::find(theirs.begin(), theirs.end(), s) != theirs.end(); });
 }
 
 // The multiplication whose results are summed as they are, and the map from the summed domain to its positions.
-bool ReductionForms::find_factors(EntryId v, EntryId& product, MapId& map) {
+bool ReductionPatterns::find_factors(EntryId v, EntryId& product, MapId& map) {
   const Entry& e = arena_[v];
   if (e.op != Op::Sum || e.dtype == DType::bool_ || is_half(e.dtype)) return false;
   product = e.source[0];
@@ -145,7 +146,7 @@ bool ReductionForms::find_factors(EntryId v, EntryId& product, MapId& map) {
   return arena_[product].op == Op::Mul && arena_[product].dtype == e.dtype;
 }
 
-bool ReductionForms::find_product(EntryId v, ReductionForm& form) {
+bool ReductionPatterns::find_product(EntryId v, ReductionPattern& pattern) {
   EntryId product = kNone;
   MapId map = -1;
   if (!find_factors(v, product, map)) return false;
@@ -171,16 +172,16 @@ bool ReductionForms::find_product(EntryId v, ReductionForm& form) {
   const std::vector<bool> reduced = reduced_axes(arena_[v], domain.size());
   for (std::size_t d = 0; d < domain.size(); ++d) {
     if (reduced[d]) continue;
-    SymInt& group = varies[0][d] == varies[1][d] ? form.batches : varies[0][d] ? form.rows : form.columns;
+    SymInt& group = varies[0][d] == varies[1][d] ? pattern.batches : varies[0][d] ? pattern.rows : pattern.columns;
     group *= domain[d];
   }
-  if (form.rows == 1 && form.columns == 1) return false;
-  form.form = form.rows == 1 || form.columns == 1 ? Form::Vector : Form::Product;
+  if (pattern.rows == 1 && pattern.columns == 1) return false;
+  pattern.kind = pattern.rows == 1 || pattern.columns == 1 ? PatternKind::Vector : PatternKind::Product;
   return true;
 }
 
-bool ReductionForms::find_reads(EntryId value, MapId map, std::vector<Read>& reads, std::vector<EntryId>* values,
-                                std::size_t most) {
+bool ReductionPatterns::find_reads(EntryId value, MapId map, std::vector<Read>& reads, std::vector<EntryId>* values,
+                                   std::size_t most) {
   std::vector<std::pair<EntryId, MapId>> pending{{value, map}};
   std::set<std::pair<EntryId, MapId>> met{pending.front()};
   const auto need = [&](EntryId e, MapId at) {
@@ -216,7 +217,7 @@ bool ReductionForms::find_reads(EntryId value, MapId map, std::vector<Read>& rea
   return true;
 }
 
-bool ReductionForms::find_windows(EntryId v, const ReductionForm& form) {
+bool ReductionPatterns::find_windows(EntryId v, const ReductionPattern& pattern) {
   const Entry& e = arena_[v];
   if (!graph::row(e.op).windows) return false;
   const EntryId source = e.source[0];
@@ -224,7 +225,7 @@ bool ReductionForms::find_windows(EntryId v, const ReductionForm& form) {
   const Shape extents = reduced_extents(arena_[source].shape(), std::get<Ints>(e.node->arg));
   const auto across = std::count_if(extents.begin(), extents.end(), [](SymInt n) { return n > 1; });
   if (across < 2 && !facts_[static_cast<std::size_t>(source)].raw_view) return false;
-  if (form.depth < 2 || form.depth > kMostTaps) return false;
+  if (pattern.depth < 2 || pattern.depth > kMostTaps) return false;
   const std::vector<bool> reduced = reduced_axes(e, arena_[source].shape().size());
   if (reads_windows(source, maps_.identity(arena_[source].shape()), reduced)) return true;
   EntryId product = kNone;
@@ -235,7 +236,7 @@ bool ReductionForms::find_windows(EntryId v, const ReductionForm& form) {
 }
 
 // Does all that is read move in windows along the last axis of the results?
-bool ReductionForms::reads_windows(EntryId source, MapId map, const std::vector<bool>& reduced) {
+bool ReductionPatterns::reads_windows(EntryId source, MapId map, const std::vector<bool>& reduced) {
   std::vector<Read> reads;
   if (!find_reads(source, map, reads)) return false;
   const Shape& domain = maps_[map].shape();

@@ -1,20 +1,20 @@
-// What a kernel would lose by taking in a value: the form of a reduction (forms.hpp).
+// Would fusing a value cost a kernel the fast form of its reduction (reduction_patterns.hpp)?
 #pragma once
 
 #include <cstdint>
 #include <string>
 #include <vector>
 
-#include "schedule/forms.hpp"
 #include "schedule/kernels.hpp"
+#include "schedule/reduction_patterns.hpp"
 
 namespace oriel::schedule {
 
 /// Each answer is the reason in words why a value is stored; empty if nothing is lost.
-class KernelForms {
+class KernelPatterns {
  public:
-  KernelForms(const Arena& arena, const DeviceLimits& limits, const std::vector<Facts>& facts, KernelGraph& graph)
-      : arena_(arena), limits_(limits), facts_(facts), graph_(graph), forms_(arena, facts, graph.maps) {}
+  KernelPatterns(const Arena& arena, const DeviceLimits& limits, const std::vector<Facts>& facts, KernelGraph& graph)
+      : arena_(arena), limits_(limits), facts_(facts), graph_(graph), patterns_(arena, facts, graph.maps) {}
 
   /// May reductions `v` and `other` share a kernel?
   std::string conflict(EntryId v, EntryId other);
@@ -23,14 +23,14 @@ class KernelForms {
   /// May v, which is computed from a reduction's results, be evaluated at so many points? If not, the reduction's own
   /// kernel computes it, along with the results.
   std::string end_of_results(EntryId v, std::int64_t points);
-  ReductionForms& forms() { return forms_; }
+  ReductionPatterns& patterns() { return patterns_; }
   /// The form of the reduction around a place; null if that is a plain one, or if there is none.
-  const ReductionForm* around(const Place& place);
+  const ReductionPattern* around(const Place& place);
 
  private:
   const Facts& facts(EntryId v) const { return facts_[static_cast<std::size_t>(v)]; }
   const Kernel& kernel(const Place& p) const { return graph_.kernels[static_cast<std::size_t>(p.kernel)]; }
-  const ReductionForm* form(EntryId v);
+  const ReductionPattern* pattern(EntryId v);
   bool many(std::int64_t points, EntryId v) const;
   bool rereads(EntryId v, KernelId k);
 
@@ -38,7 +38,7 @@ class KernelForms {
   const DeviceLimits& limits_;
   const std::vector<Facts>& facts_;
   KernelGraph& graph_;
-  ReductionForms forms_;
+  ReductionPatterns patterns_;
 };
 
 }  // namespace oriel::schedule

@@ -25,9 +25,9 @@ constexpr bool windows_pay(double distinct, double read, std::int64_t step, int 
   return distinct <= kMostDistinctRead * read;
 }
 
-/// The forms are those of forms.hpp. A kernel has one only while it holds no other reduction and no other loops, so
-/// kernels are cut where a value would lose its form.
-struct FormLimits {
+/// The forms are those of reduction_patterns.hpp. A kernel has one only while it holds no other reduction and no other
+/// loops, so kernels are cut where a value would lose its form.
+struct PatternLimits {
   /// Products of matrices: the least number of multiplications for one batch, of rows and columns, and of depth.
   std::int64_t product_work = 4096;
   std::int64_t product_side = 2;

@@ -1,5 +1,5 @@
 // Products in blocks and reductions over windows keep kernels of their own, and the reason of each cut says so.
-#include "schedule/forms.hpp"
+#include "schedule/reduction_patterns.hpp"
 
 #include <doctest/doctest.h>
 
@@ -12,7 +12,7 @@
 #include "oriel/oriel.hpp"
 #include "support/planning.hpp"
 
-namespace forms_test {
+namespace reduction_patterns_test {
 
 using namespace oriel;
 using namespace oriel::test;
@@ -81,7 +81,7 @@ TEST_CASE("products that are too small for blocks share a kernel") {
   CHECK(plan_of({matmul(many, b) * 2.0 + matmul(many, many)}).kernels.size() == 2);  // 800 x 8 x 8, and 8 x 8 x 8
   CHECK(plan_of({matmul(many, many) + matmul(many, many.transpose())}).kernels.size() == 1);
   schedule::FusionLimits limits;
-  limits.forms.product_work = 1 << 20;
+  limits.patterns.product_work = 1 << 20;
   const Tensor large = leaf({32, 32});
   CHECK(plan_of({matmul(large, large) + matmul(large, large.transpose())}, limits).kernels.size() == 1);
   CHECK(plan_of({matmul(large, large) + matmul(large, large.transpose())}).kernels.size() == 2);
@@ -277,4 +277,4 @@ TEST_CASE("sums of factors that are distinct together are no products") {
         "product");
 }
 
-}  // namespace forms_test
+}  // namespace reduction_patterns_test

@@ -10,12 +10,12 @@
 
 #include "schedule/arena.hpp"
 #include "schedule/facts.hpp"
-#include "schedule/form_limits.hpp"
 #include "schedule/maps.hpp"
+#include "schedule/pattern_limits.hpp"
 
 namespace oriel::schedule {
 
-enum class Form : std::uint8_t {
+enum class PatternKind : std::uint8_t {
   None,     // a plain reduction
   Product,  // sum of left[b, i, r] * right[b, j, r] over r, with rows i and columns j
   Vector,   // the same with one row or one column
@@ -24,8 +24,8 @@ enum class Form : std::uint8_t {
 
 /// What a reduction is, independent of the kernel that will hold it. A kernel that holds nothing else has a loop
 /// program of the same form (codegen/contraction.hpp, codegen/windows.hpp).
-struct ReductionForm {
-  Form form = Form::None;
+struct ReductionPattern {
+  PatternKind kind = PatternKind::None;
   DType dtype = DType::float32;
   // Of a product. A device adds in another order if a reduction runs in a form. So this is decided for the sizes
   // themselves, not for estimates.
@@ -36,9 +36,9 @@ struct ReductionForm {
   SymInt results = 1;  // elements of the result
 
   /// False if no reduction of so many points runs in a form of its own on a device with these limits.
-  static bool may_run(std::int64_t points, const FormLimits& limits);
+  static bool may_run(std::int64_t points, const PatternLimits& limits);
   /// Does a device with these limits run it in its form?
-  bool runs(const FormLimits& limits) const;
+  bool runs(const PatternLimits& limits) const;
   /// "a product in blocks (64 x 256 x 128)": rows, columns, depth.
   std::string text() const;
 };
@@ -46,14 +46,14 @@ struct ReductionForm {
 /// The number of points of the axes on which a map depends. A product evaluates each factor only at these.
 std::int64_t own_points(const MapTable& maps, MapId map);
 
-class ReductionForms {
+class ReductionPatterns {
  public:
   /// Index maps are added to `maps`.
-  ReductionForms(const Arena& arena, const std::vector<Facts>& facts, MapTable& maps)
+  ReductionPatterns(const Arena& arena, const std::vector<Facts>& facts, MapTable& maps)
       : arena_(arena), facts_(facts), maps_(maps) {}
 
   /// The form of a reduction, which is found once. A reduction that needs more than a few hundred values has none.
-  const ReductionForm& of(EntryId v);
+  const ReductionPattern& of(EntryId v);
   /// The values in memory of which a reduction reads a different element for each of its points. A vector that is
   /// multiplied with every row of a matrix does not count: it is read again and again, from a cache.
   std::vector<EntryId> sources(EntryId v);
@@ -73,16 +73,16 @@ class ReductionForms {
                   std::size_t most = 256);
 
  private:
-  ReductionForm find(EntryId v);
-  bool find_product(EntryId v, ReductionForm& form);
-  bool find_windows(EntryId v, const ReductionForm& form);
+  ReductionPattern find(EntryId v);
+  bool find_product(EntryId v, ReductionPattern& pattern);
+  bool find_windows(EntryId v, const ReductionPattern& pattern);
   bool reads_windows(EntryId source, MapId map, const std::vector<bool>& reduced);
   bool find_factors(EntryId v, EntryId& product, MapId& map);
 
   const Arena& arena_;
   const std::vector<Facts>& facts_;
   MapTable& maps_;
-  std::unordered_map<EntryId, ReductionForm> known_;
+  std::unordered_map<EntryId, ReductionPattern> known_;
 };
 
 }  // namespace oriel::schedule

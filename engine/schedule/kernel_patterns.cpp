@@ -1,4 +1,4 @@
-#include "schedule/kernel_forms.hpp"
+#include "schedule/kernel_patterns.hpp"
 
 #include <algorithm>
 
@@ -30,36 +30,36 @@ constexpr std::int64_t kManyRows = 64;
 }  // namespace
 
 // The form in which v runs on its device if it has a kernel to itself; null for a plain reduction.
-const ReductionForm* KernelForms::form(EntryId v) {
-  const FormLimits& limits = limits_.of(arena_.device(v)).forms;
+const ReductionPattern* KernelPatterns::pattern(EntryId v) {
+  const PatternLimits& limits = limits_.of(arena_.device(v)).patterns;
   // With symbolic sizes this would be a guard, also where there is no form at all.
   const Facts& points = facts(arena_[v].source[0]);
-  if (!points.symbolic && !ReductionForm::may_run(points.elements, limits)) return nullptr;
-  const ReductionForm& f = forms_.of(v);
+  if (!points.symbolic && !ReductionPattern::may_run(points.elements, limits)) return nullptr;
+  const ReductionPattern& f = patterns_.of(v);
   return f.runs(limits) ? &f : nullptr;
 }
 
 // Are those points so many more than v's elements that evaluating v at each of them costs more than storing it?
-bool KernelForms::many(std::int64_t points, EntryId v) const {
+bool KernelPatterns::many(std::int64_t points, EntryId v) const {
   return static_cast<double>(points) > kMostPadding * static_cast<double>(facts(v).elements);
 }
 
-std::string KernelForms::conflict(EntryId v, EntryId other) {
+std::string KernelPatterns::conflict(EntryId v, EntryId other) {
   if (v == other) return {};
-  const ReductionForm* ours = form(v);
-  const ReductionForm* theirs = form(other);
+  const ReductionPattern* ours = pattern(v);
+  const ReductionPattern* theirs = pattern(other);
   // A product with a vector and a plain reduction of the same matrix read it once where they run together. Two products
   // do not gain by that: each in its form reads the matrix at the speed of memory.
   const bool both = ours != nullptr && theirs != nullptr;
-  const auto alone = [&](const ReductionForm* f) {
-    return f != nullptr && (f->form != Form::Vector || both || !forms_.share_source(v, other));
+  const auto alone = [&](const ReductionPattern* f) {
+    return f != nullptr && (f->kind != PatternKind::Vector || both || !patterns_.share_source(v, other));
   };
   if (alone(ours)) return ours->text() + " of its own: its kernel has another reduction";
   if (alone(theirs)) return "a reduction beside " + theirs->text() + ", which has a kernel of its own";
   return {};
 }
 
-std::string KernelForms::loss(EntryId v, const Place& place, std::vector<bool> axes) {
+std::string KernelPatterns::loss(EntryId v, const Place& place, std::vector<bool> axes) {
   const Kernel& k = kernel(place);
   const std::size_t compared = std::min(k.reductions.size(), kMostCompared);
   for (std::size_t r = 0; r < compared; ++r)
@@ -69,11 +69,11 @@ std::string KernelForms::loss(EntryId v, const Place& place, std::vector<bool> a
   for (std::size_t d = 0; d < axes.size(); ++d)
     if (!axes[d]) around *= estimate(k.root_shape[d]);
   if (around > 1) {
-    const ReductionForm* ours = form(v);
+    const ReductionPattern* ours = pattern(v);
     if (ours == nullptr) {
       // Loops over long rows take one row at a time. A short reduction beside them then runs in tiles of a few
       // elements.
-      const std::int64_t depth = estimate(forms_.of(v).depth);
+      const std::int64_t depth = estimate(patterns_.of(v).depth);
       if (around < kLongRow || depth * kMuchLonger > around || facts(v).elements < kManyRows ||
           rereads(v, place.kernel))
         return {};
@@ -81,12 +81,12 @@ std::string KernelForms::loss(EntryId v, const Place& place, std::vector<bool> a
                          around);
     }
     // A kernel that reads the matrix again, row by row, finds the row in cache.
-    if (ours->form == Form::Vector && ours->depth > kShortRow && rereads(v, place.kernel)) return {};
+    if (ours->kind == PatternKind::Vector && ours->depth > kShortRow && rereads(v, place.kernel)) return {};
     return fmt::format("{} of its own: its kernel loops {} times over each result", ours->text(), around);
   }
   const std::int64_t points = k.points(place.scope);
   if (!many(points, v)) return {};
-  const ReductionForm& ours = forms_.of(v);
+  const ReductionPattern& ours = patterns_.of(v);
   if (static_cast<double>(points - facts(v).elements) * static_cast<double>(estimate(ours.depth)) < kPaddedWork)
     return {};
   return fmt::format("{} that would run for {} results, padding included, to give {}", ours.text(), points,
@@ -94,24 +94,24 @@ std::string KernelForms::loss(EntryId v, const Place& place, std::vector<bool> a
 }
 
 // Is what v reduces, or what that is made of, needed elsewhere in the kernel?
-bool KernelForms::rereads(EntryId v, KernelId k) {
-  for (const EntryId s : forms_.operands(v))
+bool KernelPatterns::rereads(EntryId v, KernelId k) {
+  for (const EntryId s : patterns_.operands(v))
     for (const Place& p : graph_.places[static_cast<std::size_t>(s)])
       if (p.kernel == k) return true;
   return false;
 }
 
-std::string KernelForms::end_of_results(EntryId v, std::int64_t points) {
+std::string KernelPatterns::end_of_results(EntryId v, std::int64_t points) {
   if (!facts(v).row_level || !many(points, v)) return {};
-  const ReductionForm* below = form(facts(v).over);
-  if (below == nullptr || below->form == Form::Vector) return {};
+  const ReductionPattern* below = pattern(facts(v).over);
+  if (below == nullptr || below->kind == PatternKind::Vector) return {};
   return fmt::format("made of {}: its kernel would compute it {} times for {} elements", below->text(), points,
                      facts(v).elements);
 }
 
-const ReductionForm* KernelForms::around(const Place& place) {
+const ReductionPattern* KernelPatterns::around(const Place& place) {
   if (place.scope < kFirstReduction) return nullptr;
-  return form(kernel(place).reductions[static_cast<std::size_t>(place.scope - kFirstReduction)].entry);
+  return pattern(kernel(place).reductions[static_cast<std::size_t>(place.scope - kFirstReduction)].entry);
 }
 
 }  // namespace oriel::schedule

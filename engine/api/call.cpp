@@ -42,7 +42,7 @@ Tensor Access::tensor(graph::NodePtr node) {
 Tensor Access::view(const Operand& x, graph::NodePtr number, Path path) {
   if (x.tensor_ == nullptr) return tensor(path(std::move(number)));
   if (runtime::tracing()) x.tensor_->cell_->check_traced("function");
-  CellPtr cell = Cell::make_place(CellPtr(x.tensor_->cell_), std::move(path), x.temporary_);
+  CellPtr cell = Cell::make_view(CellPtr(x.tensor_->cell_), std::move(path), x.temporary_);
   bound(cell->node());
   return Tensor(cell.detach());
 }

@@ -32,25 +32,25 @@ Cell::Cell(const Node& like, Storage* storage)
 void intrusive_ptr_add_ref(Cell* cell) noexcept { cell->references_.fetch_add(1, std::memory_order_relaxed); }
 void intrusive_ptr_release(Cell* cell) noexcept {
   if (cell->references_.fetch_sub(1, std::memory_order_acq_rel) != 1) return;
-  if (Place* const place = cell->place(); place != nullptr)
-    delete place;
+  if (ViewCell* const view = cell->view_cell(); view != nullptr)
+    delete view;
   else
     delete cell->storage_;
 }
 
 CellPtr Cell::make_storage(NodePtr contents) { return CellPtr(new Storage(std::move(contents))); }
 
-CellPtr Cell::make_place(CellPtr of, Path path, bool of_temporary) {
+CellPtr Cell::make_view(CellPtr of, Path path, bool of_temporary) {
   Seen seen = of->look();
   NodePtr node = path(std::move(seen.node));
-  auto* const place = new Place(*node, std::move(of), std::move(path), of_temporary);
-  CellPtr cell(place);
+  auto* const view = new ViewCell(*node, std::move(of), std::move(path), of_temporary);
+  CellPtr cell(view);
   {
-    Storage& storage = *place->storage_;
+    Storage& storage = *view->storage_;
     const SpinGuard lock(SpinSet::cells, &storage);
-    if (storage.version_ == seen.version) place->keep(std::move(node));
+    if (storage.version_ == seen.version) view->keep(std::move(node));
   }
-  if (place->depth_ > kDeepest) place->flatten();
+  if (view->depth_ > kDeepest) view->flatten();
   return cell;
 }
 
@@ -61,7 +61,7 @@ Cell::Seen Cell::look() {
     const SpinGuard lock(SpinSet::cells, storage_);
     if (node_) return {node_, storage_->version_};
   }
-  return static_cast<Place*>(this)->look();  // a storage has a node
+  return static_cast<ViewCell*>(this)->look();  // a storage has a node
 }
 
 void Cell::check_traced(std::string_view operation) const {
@@ -77,8 +77,8 @@ void Cell::check_traced(std::string_view operation) const {
 
 NodePtr Cell::write(const NodePtr& value, const graph::Origin& origin) {
   std::shared_ptr<const ShapeTracker> where;
-  if (const Place* const place = this->place(); place != nullptr) {
-    ShapeTracker map = place->map();
+  if (const ViewCell* const view = this->view_cell(); view != nullptr) {
+    ShapeTracker map = view->map();
     const Distinctness verdict = distinctness(map);
     if (verdict.kind != Distinctness::Kind::Distinct) {
       throw ShapeError(
@@ -99,9 +99,9 @@ bool Cell::shows_writes() const noexcept {
   std::uint32_t known = 1;  // references to the cell that come from the expression itself
   for (const Cell* cell = this; cell->references_.load(std::memory_order_relaxed) <= known;) {
     if (cell == cell->storage_) return false;
-    const auto* const place = static_cast<const Place*>(cell);
-    known = place->of_temporary_ ? 2 : 1;
-    cell = place->parent_.get();
+    const auto* const view = static_cast<const ViewCell*>(cell);
+    known = view->of_temporary_ ? 2 : 1;
+    cell = view->parent_.get();
   }
   return true;
 }
@@ -115,10 +115,10 @@ bool Storage::replace(NodePtr contents, std::uint64_t version) {
   const SpinGuard lock(SpinSet::cells, this);
   if (version_ != version) return false;
   std::size_t count = 0;
-  for (const Place* place = places_; place != nullptr; place = place->next_) ++count;
+  for (const ViewCell* view = views_; view != nullptr; view = view->next_) ++count;
   dropped.reserve(count);
-  for (Place* place = places_; place != nullptr; place = place->next_) dropped.push_back(std::move(place->node_));
-  places_ = nullptr;
+  for (ViewCell* view = views_; view != nullptr; view = view->next_) dropped.push_back(std::move(view->node_));
+  views_ = nullptr;
   node_.swap(contents);
   ++version_;
   return true;
@@ -146,28 +146,28 @@ std::vector<Storage::SizeMark> Storage::marks() const {
   return marks ? *marks : std::vector<SizeMark>();
 }
 
-Place::Place(const Node& like, CellPtr parent, Path path, bool of_temporary)
+ViewCell::ViewCell(const Node& like, CellPtr parent, Path path, bool of_temporary)
     : Cell(like, parent->storage()), parent_(std::move(parent)), path_(std::move(path)), of_temporary_(of_temporary) {
-  const Place* const above = parent_->place();
+  const ViewCell* const above = parent_->view_cell();
   depth_ = above != nullptr ? above->depth_ + 1 : 1;
 }
 
-Place::~Place() {
+ViewCell::~ViewCell() {
   const SpinGuard lock(SpinSet::cells, storage_);
   if (!node_) return;
-  (previous_ != nullptr ? previous_->next_ : storage_->places_) = next_;
+  (previous_ != nullptr ? previous_->next_ : storage_->views_) = next_;
   if (next_ != nullptr) next_->previous_ = previous_;
 }
 
-void Place::keep(NodePtr made) {
+void ViewCell::keep(NodePtr made) {
   node_ = std::move(made);
   previous_ = nullptr;
-  next_ = storage_->places_;
+  next_ = storage_->views_;
   if (next_ != nullptr) next_->previous_ = this;
-  storage_->places_ = this;
+  storage_->views_ = this;
 }
 
-Cell::Seen Place::look() {
+Cell::Seen ViewCell::look() {
   Seen above = parent_->look();
   NodePtr made = path_(std::move(above.node));
   const SpinGuard lock(SpinSet::cells, storage_);
@@ -175,15 +175,15 @@ Cell::Seen Place::look() {
   return {std::move(made), above.version};
 }
 
-NodePtr Place::over(NodePtr storage) const {
-  std::vector<const Place*> places;
-  for (const Place* place = this; place != nullptr; place = place->parent_->place()) places.push_back(place);
-  for (std::size_t k = places.size(); k-- > 0;) storage = places[k]->path_(std::move(storage));
+NodePtr ViewCell::over(NodePtr storage) const {
+  std::vector<const ViewCell*> views;
+  for (const ViewCell* view = this; view != nullptr; view = view->parent_->view_cell()) views.push_back(view);
+  for (std::size_t k = views.size(); k-- > 0;) storage = views[k]->path_(std::move(storage));
   return storage;
 }
 
 // The path is applied to a placeholder node, because the storage's own node may have dropped its sources.
-ShapeTracker Place::map() const {
+ShapeTracker ViewCell::map() const {
   const NodePtr base = graph::iota(storage_->shape_);
   const NodePtr node = over(base);
   std::vector<const Node*> movements;
@@ -193,7 +193,7 @@ ShapeTracker Place::map() const {
   return map.simplify();
 }
 
-void Place::flatten() {
+void ViewCell::flatten() {
   const ShapeTracker map = this->map();
   path_ = [views = std::vector<View>(map.views().begin(), map.views().end())](NodePtr node) {
     for (const View& view : views) node = graph::raw_view(std::move(node), view);

@@ -1,4 +1,4 @@
-// A cell is what a Tensor names: a storage, whose elements change when it is written, or a place (a view) in a storage.
+// A cell is what a Tensor names: a storage, whose elements change when it is written, or a view of a storage.
 #pragma once
 
 #include <atomic>
@@ -21,18 +21,18 @@ using CellPtr = boost::intrusive_ptr<Cell>;
 using Path = std::function<graph::NodePtr(graph::NodePtr)>;
 
 class Storage;
-class Place;
+class ViewCell;
 
 /// Holds the node of the present elements. Nodes are immutable: a write replaces the storage's node by a new one. A
-/// place's node is made from the storage's node by the place's path. It is dropped when the storage is written, so that
+/// view's node is made from the storage's node by the view's path. It is dropped when the storage is written, so that
 /// no stale view keeps old elements alive. Shape, dtype and device never change. Thread-safe, by a spin lock for each
 /// storage: a read during a write sees either the old elements or the new ones.
 class Cell {
  public:
   /// Makes a storage with these elements.
   static CellPtr make_storage(graph::NodePtr contents);
-  /// Makes a place: the view path(of). `of_temporary`: a value of an expression names `of` until the expression ends.
-  static CellPtr make_place(CellPtr of, Path path, bool of_temporary = false);
+  /// Makes the view path(of). `of_temporary`: a value of an expression names `of` until the expression ends.
+  static CellPtr make_view(CellPtr of, Path path, bool of_temporary = false);
 
   const Shape& shape() const noexcept { return shape_; }
   DType dtype() const noexcept { return dtype_; }
@@ -41,13 +41,13 @@ class Cell {
   graph::NodePtr node();
   /// The storage; itself where this is one.
   Storage* storage() noexcept { return storage_; }
-  /// This cell as a place; null if it is a storage.
-  Place* place() noexcept;
+  /// This cell as a view; null if it is a storage.
+  ViewCell* view_cell() noexcept;
   /// Throws ArgumentError where this thread traces a captured function that this cell does not belong to: it was not
   /// passed. A storage without elements belongs to all.
   void check_traced(std::string_view operation) const;
   /// Writes `value`, of this cell's shape and dtype, into the storage. Returns the storage's new node. Throws
-  /// ShapeError if two indices of this place stand for one element, or if it cannot be shown that none do.
+  /// ShapeError if two indices of this view stand for one element, or if it cannot be shown that none do.
   graph::NodePtr write(const graph::NodePtr& value, const graph::Origin& origin);
   /// This cell is named by one value of an expression. Would a write to it show anywhere else: does anything more name
   /// the storage, directly or as a view?
@@ -68,14 +68,14 @@ class Cell {
 
  private:
   friend class Storage;
-  friend class Place;
+  friend class ViewCell;
 
   std::atomic<std::uint32_t> references_{0};
   const Shape shape_;
   const DType dtype_;
   const Device device_;
   Storage* const storage_;
-  graph::NodePtr node_;  // guarded by the storage's spin lock; null in a place whose node has not been made yet
+  graph::NodePtr node_;  // guarded by the storage's spin lock; null in a view whose node has not been made yet
 };
 
 /// A cell that holds elements.
@@ -99,23 +99,23 @@ class Storage : public Cell {
 
  private:
   friend class Cell;
-  friend class Place;
+  friend class ViewCell;
   bool replace(graph::NodePtr contents, std::uint64_t version);
 
   const std::uint64_t trace_;  // the trace (runtime/trace.hpp) that made it, or 0
 
   // Guarded by the spin lock.
   std::uint64_t version_ = 0;  // the number of writes
-  Place* places_ = nullptr;    // list of its places that have a node, linked by next_ and previous_
+  ViewCell* views_ = nullptr;  // list of its views that have a node, linked by next_ and previous_
   std::shared_ptr<const std::vector<SizeMark>> marks_;  // null for none
 };
 
 /// A cell that is a view of another one.
-class Place : public Cell {
+class ViewCell : public Cell {
  public:
   /// `like` is a node with this view's shape, dtype and device.
-  Place(const graph::Node& like, CellPtr parent, Path path, bool of_temporary);
-  ~Place();
+  ViewCell(const graph::Node& like, CellPtr parent, Path path, bool of_temporary);
+  ~ViewCell();
   /// The cell of which this is a view, and the movements from there.
   const CellPtr& parent() const noexcept { return parent_; }
   const Path& path() const noexcept { return path_; }
@@ -127,20 +127,20 @@ class Place : public Cell {
   friend class Storage;
   Seen look();
   void keep(graph::NodePtr made);  // precondition: the storage's lock is held, and there is no node yet
-  /// The view of this place over the storage's row-major elements.
+  /// The index map of this view over the storage's row-major elements.
   ShapeTracker map() const;
   void flatten();
 
   CellPtr parent_;
   Path path_;
-  int depth_;          // places between this one and the storage, this one included
+  int depth_;          // views between this one and the storage, this one included
   bool of_temporary_;  // the value of an expression that named the parent may still do so
 
   // Of the storage's list; guarded by its spin lock.
-  Place* next_ = nullptr;
-  Place* previous_ = nullptr;
+  ViewCell* next_ = nullptr;
+  ViewCell* previous_ = nullptr;
 };
 
-inline Place* Cell::place() noexcept { return storage_ == this ? nullptr : static_cast<Place*>(this); }
+inline ViewCell* Cell::view_cell() noexcept { return storage_ == this ? nullptr : static_cast<ViewCell*>(this); }
 
 }  // namespace oriel::detail

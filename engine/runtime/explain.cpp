@@ -192,7 +192,7 @@ Explanation explain(const Plan& plan, bool texts) {
   Explanation out;
   out.device = plan.arena->home();
   for (std::size_t i = 0; i < plan.arena->size(); ++i)
-    if (!plan.graph.places[i].empty() || plan.graph.stored_by[i] >= 0) ++out.values;
+    if (!plan.graph.uses[i].empty() || plan.graph.stored_by[i] >= 0) ++out.values;
   out.view_merges = {plan.view_merges.merges, plan.view_merges.searches, plan.view_merges.unknown};
   for (const auto& [name, times] : plan.arena->fired()) {
     FiredRule& fired = out.rules.emplace_back(FiredRule{name, times});

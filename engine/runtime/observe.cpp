@@ -47,7 +47,7 @@ class PlanLines {
     if (!wanted(Debug::Graph, 2)) return;
     for (schedule::EntryId v = 0; v < static_cast<schedule::EntryId>(plan_.arena->size()); ++v) {
       const auto i = static_cast<std::size_t>(v);
-      if (!plan_.graph.places[i].empty() || plan_.graph.stored_by[i] >= 0)
+      if (!plan_.graph.uses[i].empty() || plan_.graph.stored_by[i] >= 0)
         say(Debug::Graph, schedule::value_text(*plan_.arena, v));
     }
   }

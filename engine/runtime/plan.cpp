@@ -6,7 +6,7 @@
 
 #include "codegen/sizes.hpp"
 #include "oriel/error.hpp"
-#include "runtime/places.hpp"
+#include "runtime/memory_assignment.hpp"
 #include "schedule/describe.hpp"
 #include "schedule/donation.hpp"
 #include "schedule/fused_kernels.hpp"
@@ -84,8 +84,8 @@ codegen::KernelParts symbolic_parts(const Plan& plan, KernelId id) {
 }
 
 /// Lowers a kernel to the device's program, or to a copy of bytes. Its arguments are in places that are known so far.
-PlannedKernel plan_kernel(const Plan& plan, std::size_t step, Places& places, const schedule::DeviceLimits& limits,
-                          bool symbolic) {
+PlannedKernel plan_kernel(const Plan& plan, std::size_t step, MemoryAssignment& assignment,
+                          const schedule::DeviceLimits& limits, bool symbolic) {
   const schedule::Arena& arena = *plan.arena;
   const KernelId id = plan.graph.order[step];
   const schedule::Kernel& kernel = plan.graph.kernels[static_cast<std::size_t>(id)];
@@ -93,7 +93,7 @@ PlannedKernel plan_kernel(const Plan& plan, std::size_t step, Places& places, co
   planned.id = id;
   planned.device = kernel.device;
   planned.runs = numel(kernel.root_shape) != 0;
-  places.store(kernel, step);
+  assignment.store(kernel, step);
   if (!planned.runs) return planned;
   if (kernel.copy) {
     planned.copied_from = arena.device(arena[kernel.root].source[0]);
@@ -101,7 +101,7 @@ PlannedKernel plan_kernel(const Plan& plan, std::size_t step, Places& places, co
   }
   if (!symbolic) {
     planned.lowered = codegen::lower(arena, plan.graph, id, limits.of(kernel.device).row_bytes);
-    for (const codegen::Binding& b : planned.lowered.bindings) planned.arguments.push_back(places.source(b, step));
+    for (const codegen::Binding& b : planned.lowered.bindings) planned.arguments.push_back(assignment.source(b, step));
     return planned;
   }
   planned.parts = symbolic_parts(plan, id);
@@ -109,7 +109,7 @@ PlannedKernel plan_kernel(const Plan& plan, std::size_t step, Places& places, co
   const std::vector<EntryId>& between = planned.parts.fused.between;
   for (std::size_t v = 0; v < values.size(); ++v) {
     const bool local = !values[v].leaf && std::ranges::find(between, static_cast<EntryId>(v)) != between.end();
-    planned.arguments.push_back(local ? ArgumentSource{} : places.source(values[v], step));
+    planned.arguments.push_back(local ? ArgumentSource{} : assignment.source(values[v], step));
   }
   return planned;
 }
@@ -123,19 +123,19 @@ Plan make_plan(std::span<const graph::NodePtr> roots, const Key& key, const sche
   Plan plan;
   plan.arena = std::make_unique<schedule::Arena>(roots, key.order, key.parameters);
   schedule_kernels(plan, key, leaves, request(plan, roots.size(), key.early), limits);
-  Places places(plan, leaves);
+  MemoryAssignment assignment(plan, leaves);
   if (!sink) plan.kernels.reserve(plan.graph.order.size());
   for (std::size_t step = 0; step < plan.graph.order.size(); ++step) {
-    PlannedKernel planned = plan_kernel(plan, step, places, limits, symbolic);
+    PlannedKernel planned = plan_kernel(plan, step, assignment, limits, symbolic);
     if (!sink)
       plan.kernels.push_back(std::move(planned));
     else if (planned.runs)
       sink(std::move(planned));
   }
-  plan.memory = places.memory();
+  plan.memory = assignment.memory();
   if (symbolic) {
-    plan.lifetimes = places.lifetimes();
-    plan.first_values = places.first_values();
+    plan.lifetimes = assignment.lifetimes();
+    plan.first_values = assignment.first_values();
   }
   plan.view_merges = detail::thread_merge_statistics() - before;
   return plan;

@@ -2,7 +2,7 @@
 
 #include <algorithm>
 
-#include "runtime/places.hpp"
+#include "runtime/memory_assignment.hpp"
 
 namespace oriel::runtime {
 

@@ -21,20 +21,20 @@ std::string Boundaries::of_value(EntryId v) {
   if (!graph::is_elementwise(e.op) && e.op != Op::Gather) return {};
   const Facts f = facts(v);
   if (f.empty) return {};
-  for (const Place& p : placement_.places(v))
+  for (const Use& p : inliner_.uses(v))
     if (p.instance < 0 && !budget_.room(p.kernel, v, 0)) return budget_.full(p.kernel);
   if (f.recompute_always || (e.op == Op::Cast && facts(e.source[0]).work == 0)) return {};
   for (bool again = true; again;) {
     again = false;
-    for (const Place& p : placement_.places(v)) {
+    for (const Use& p : inliner_.uses(v)) {
       if (p.instance >= 0) continue;
-      Kernel& k = placement_.kernel(p.kernel);
+      Kernel& k = inliner_.kernel(p.kernel);
       const SymInt size = k.size(p.scope);
       const std::int64_t points = estimate(size);
       if (std::string why = patterns_.end_of_results(v, points); !why.empty()) return why;
       if (!repeats(size, v, limits(k).expand_factor)) continue;
       if (f.row_level && p.scope == kRootScope && !k.outer_known && points > 0) {
-        std::vector<bool> axes = placement_.needed_axes(k, p.map);
+        std::vector<bool> axes = inliner_.needed_axes(k, p.map);
         if (g_.maps.injective(p.map, axes)) {
           k.choose_outer(std::move(axes));
           again = true;
@@ -46,11 +46,11 @@ std::string Boundaries::of_value(EntryId v) {
                            f.elements, limits(k).expand_factor);
       return fmt::format("recomputed {} times by an expand (limit {})", points / f.elements, limits(k).expand_factor);
     }
-    if (again) placement_.settle(v);
+    if (again) inliner_.settle(v);
   }
-  for (const Place& p : placement_.places(v)) {
+  for (const Use& p : inliner_.uses(v)) {
     if (p.instance >= 0) continue;
-    const Kernel& k = placement_.kernel(p.kernel);
+    const Kernel& k = inliner_.kernel(p.kernel);
     if (static_cast<int>(k.instances.size()) >= limits(k).instructions)
       return fmt::format("its kernel is full ({} values)", k.instances.size());
   }
@@ -58,9 +58,9 @@ std::string Boundaries::of_value(EntryId v) {
 }
 
 std::string Boundaries::of_reduction(EntryId v) {
-  const Place* only = nullptr;
+  const Use* only = nullptr;
   std::int64_t at = 0, in_kernels = 0;
-  for (const Place& p : placement_.places(v)) {
+  for (const Use& p : inliner_.uses(v)) {
     if (p.instance >= 0) continue;
     if (only == nullptr || only->kernel != p.kernel) ++in_kernels;
     ++at;
@@ -71,8 +71,8 @@ std::string Boundaries::of_reduction(EntryId v) {
   return of_stage(v, *only);
 }
 
-std::string Boundaries::of_stage(EntryId v, const Place& p) {
-  Kernel& k = placement_.kernel(p.kernel);
+std::string Boundaries::of_stage(EntryId v, const Use& p) {
+  Kernel& k = inliner_.kernel(p.kernel);
   if (static_cast<int>(k.instances.size()) >= limits(k).instructions)
     return fmt::format("its kernel is full ({} values)", k.instances.size());
   if (p.scope >= kFirstReduction)
@@ -81,7 +81,7 @@ std::string Boundaries::of_stage(EntryId v, const Place& p) {
   if (p.scope == kOuterScope)
     axes.assign(k.outer_shape.size(), true);
   else if (!k.outer_known)
-    axes = placement_.needed_axes(k, p.map);
+    axes = inliner_.needed_axes(k, p.map);
   else
     return "a reduction with other parallel axes than the kernel's first";
   if (k.empty(p.scope)) return "a reduction inside an empty kernel";

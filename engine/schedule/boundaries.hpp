@@ -4,8 +4,8 @@
 #include <cstdint>
 #include <string>
 
+#include "schedule/inlining.hpp"
 #include "schedule/kernel_patterns.hpp"
-#include "schedule/placement.hpp"
 #include "schedule/recomputation.hpp"
 
 namespace oriel::schedule {
@@ -15,22 +15,22 @@ class Boundaries {
  public:
   /// The arguments must outlive the object.
   Boundaries(const Arena& arena, const DeviceLimits& limits, const std::vector<Facts>& facts, KernelGraph& graph,
-             Budget& budget, KernelPatterns& patterns, Placement& placement)
+             Budget& budget, KernelPatterns& patterns, Inliner& inliner)
       : arena_(arena),
         limits_(limits),
         facts_(facts),
         g_(graph),
         budget_(budget),
         patterns_(patterns),
-        placement_(placement),
+        inliner_(inliner),
         recomputation_(arena, limits, facts, graph, patterns) {}
 
   /// Why a computed (not stored) value cannot be recomputed where it is needed; empty when it can.
   std::string of_value(EntryId v);
   /// Why a reduction cannot be a stage of the one kernel that needs it; empty when it can.
   std::string of_reduction(EntryId v);
-  /// Why a reduction cannot be a stage of the kernel of this place; empty when it can.
-  std::string of_stage(EntryId v, const Place& p);
+  /// Why a reduction cannot be a stage of the kernel of this use; empty when it can.
+  std::string of_stage(EntryId v, const Use& p);
 
  private:
   const Facts& facts(EntryId v) const { return facts_[static_cast<std::size_t>(v)]; }
@@ -43,7 +43,7 @@ class Boundaries {
   KernelGraph& g_;
   Budget& budget_;
   KernelPatterns& patterns_;
-  Placement& placement_;
+  Inliner& inliner_;
   Recomputation recomputation_;
 };
 

@@ -16,9 +16,9 @@ void Budget::need(EntryId v, KernelId k) {
   ++(is_parameter(v) ? kernel(k).parameters : kernel(k).open);
 }
 
-void Budget::turn(EntryId v, std::span<const Place> places) {
+void Budget::turn(EntryId v, std::span<const Use> uses) {
   KernelId last = -1;
-  for (const Place& p : places) {
+  for (const Use& p : uses) {
     if (p.kernel == last) continue;
     last = p.kernel;
     if (!is_parameter(v) && needed_.contains(pair(v, p.kernel))) --kernel(p.kernel).open;

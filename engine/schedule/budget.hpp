@@ -21,8 +21,8 @@ class Budget {
 
   /// Kernel k needs v somewhere.
   void need(EntryId v, KernelId k);
-  /// The scheduler decides on v, which is needed at `places`, in order of kernels.
-  void turn(EntryId v, std::span<const Place> places);
+  /// The scheduler decides on v, which is needed at `uses`, in order of kernels.
+  void turn(EntryId v, std::span<const Use> uses);
   /// Kernel k loads v.
   void load(EntryId v, KernelId k);
   /// May kernel k compute v, which is being decided on, and store `outputs` more values?

@@ -43,7 +43,7 @@ std::string step_text(const Entry& e) { return graph::snake_name(e.op) + " " + a
 
 bool alive(const KernelGraph& graph, EntryId id) {
   const auto i = static_cast<std::size_t>(id);
-  return !graph.places[i].empty() || graph.stored_by[i] >= 0;
+  return !graph.uses[i].empty() || graph.stored_by[i] >= 0;
 }
 
 std::string escaped(std::string_view text) {
@@ -155,7 +155,7 @@ std::string graph_dot(const Arena& arena, const KernelGraph& graph) {
     if (!alive(graph, id)) continue;
     const Entry& e = arena[id];
     std::vector<int> steps;
-    for (const Place& p : graph.places[static_cast<std::size_t>(id)]) {
+    for (const Use& p : graph.uses[static_cast<std::size_t>(id)]) {
       const bool loaded =
           p.instance >= 0 &&
           graph.kernels[static_cast<std::size_t>(p.kernel)].instances[static_cast<std::size_t>(p.instance)].role ==

@@ -77,7 +77,7 @@ class Joiner {
   /// The kernels that load an entry.
   std::vector<KernelId> readers(EntryId e) const {
     std::vector<KernelId> list;
-    for (const Place& p : graph_.places[static_cast<std::size_t>(e)]) {
+    for (const Use& p : graph_.uses[static_cast<std::size_t>(e)]) {
       if (p.instance < 0) continue;
       const auto& instances = graph_.kernels[static_cast<std::size_t>(p.kernel)].instances;
       if (instances[static_cast<std::size_t>(p.instance)].role != Role::Load) continue;

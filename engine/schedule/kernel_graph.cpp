@@ -52,10 +52,10 @@ bool KernelGraph::may_reach(KernelId from, KernelId target) const {
 }
 
 const Instance& KernelGraph::find(EntryId entry, KernelId kernel, ScopeId scope, MapId map) const {
-  const auto& list = places[static_cast<std::size_t>(entry)];
-  const Place wanted{kernel, scope, map, -1};
+  const auto& list = uses[static_cast<std::size_t>(entry)];
+  const Use wanted{kernel, scope, map, -1};
   const auto it = std::lower_bound(list.begin(), list.end(), wanted);
-  if (it == list.end() || !same_place(*it, wanted) || it->instance < 0)
+  if (it == list.end() || !same_use(*it, wanted) || it->instance < 0)
     throw InternalError("schedule", fmt::format("entry {} is not evaluated at scope {} map {} of kernel {}", entry,
                                                 scope, map, kernel));
   return kernels[static_cast<std::size_t>(kernel)].instances[static_cast<std::size_t>(it->instance)];

@@ -59,12 +59,12 @@ std::string KernelPatterns::conflict(EntryId v, EntryId other) {
   return {};
 }
 
-std::string KernelPatterns::loss(EntryId v, const Place& place, std::vector<bool> axes) {
-  const Kernel& k = kernel(place);
+std::string KernelPatterns::loss(EntryId v, const Use& use, std::vector<bool> axes) {
+  const Kernel& k = kernel(use);
   const std::size_t compared = std::min(k.reductions.size(), kMostCompared);
   for (std::size_t r = 0; r < compared; ++r)
     if (std::string why = conflict(v, k.reductions[r].entry); !why.empty()) return why;
-  if (place.scope == kOuterScope) axes = k.outer_axes;
+  if (use.scope == kOuterScope) axes = k.outer_axes;
   std::int64_t around = 1;  // points of the kernel's loops that the result does not depend on
   for (std::size_t d = 0; d < axes.size(); ++d)
     if (!axes[d]) around *= estimate(k.root_shape[d]);
@@ -74,17 +74,16 @@ std::string KernelPatterns::loss(EntryId v, const Place& place, std::vector<bool
       // Loops over long rows take one row at a time. A short reduction beside them then runs in tiles of a few
       // elements.
       const std::int64_t depth = estimate(patterns_.of(v).depth);
-      if (around < kLongRow || depth * kMuchLonger > around || facts(v).elements < kManyRows ||
-          rereads(v, place.kernel))
+      if (around < kLongRow || depth * kMuchLonger > around || facts(v).elements < kManyRows || rereads(v, use.kernel))
         return {};
       return fmt::format("a reduction of {} points each: its kernel's rows of {} points are taken one by one", depth,
                          around);
     }
     // A kernel that reads the matrix again, row by row, finds the row in cache.
-    if (ours->kind == PatternKind::Vector && ours->depth > kShortRow && rereads(v, place.kernel)) return {};
+    if (ours->kind == PatternKind::Vector && ours->depth > kShortRow && rereads(v, use.kernel)) return {};
     return fmt::format("{} of its own: its kernel loops {} times over each result", ours->text(), around);
   }
-  const std::int64_t points = k.points(place.scope);
+  const std::int64_t points = k.points(use.scope);
   if (!many(points, v)) return {};
   const ReductionPattern& ours = patterns_.of(v);
   if (static_cast<double>(points - facts(v).elements) * static_cast<double>(estimate(ours.depth)) < kPaddedWork)
@@ -96,7 +95,7 @@ std::string KernelPatterns::loss(EntryId v, const Place& place, std::vector<bool
 // Is what v reduces, or what that is made of, needed elsewhere in the kernel?
 bool KernelPatterns::rereads(EntryId v, KernelId k) {
   for (const EntryId s : patterns_.operands(v))
-    for (const Place& p : graph_.places[static_cast<std::size_t>(s)])
+    for (const Use& p : graph_.uses[static_cast<std::size_t>(s)])
       if (p.kernel == k) return true;
   return false;
 }
@@ -109,9 +108,9 @@ std::string KernelPatterns::end_of_results(EntryId v, std::int64_t points) {
                      facts(v).elements);
 }
 
-const ReductionPattern* KernelPatterns::around(const Place& place) {
-  if (place.scope < kFirstReduction) return nullptr;
-  return pattern(kernel(place).reductions[static_cast<std::size_t>(place.scope - kFirstReduction)].entry);
+const ReductionPattern* KernelPatterns::around(const Use& use) {
+  if (use.scope < kFirstReduction) return nullptr;
+  return pattern(kernel(use).reductions[static_cast<std::size_t>(use.scope - kFirstReduction)].entry);
 }
 
 }  // namespace oriel::schedule

@@ -18,18 +18,18 @@ class KernelPatterns {
 
   /// May reductions `v` and `other` share a kernel?
   std::string conflict(EntryId v, EntryId other);
-  /// May reduction v be a stage of the kernel at `place`? `axes`: the axes of the kernel's root on which it depends.
-  std::string loss(EntryId v, const Place& place, std::vector<bool> axes);
+  /// May reduction v be a stage of the kernel of `use`? `axes`: the axes of the kernel's root on which it depends.
+  std::string loss(EntryId v, const Use& use, std::vector<bool> axes);
   /// May v, which is computed from a reduction's results, be evaluated at so many points? If not, the reduction's own
   /// kernel computes it, along with the results.
   std::string end_of_results(EntryId v, std::int64_t points);
   ReductionPatterns& patterns() { return patterns_; }
-  /// The form of the reduction around a place; null if that is a plain one, or if there is none.
-  const ReductionPattern* around(const Place& place);
+  /// The form of the reduction around a use; null if that is a plain one, or if there is none.
+  const ReductionPattern* around(const Use& use);
 
  private:
   const Facts& facts(EntryId v) const { return facts_[static_cast<std::size_t>(v)]; }
-  const Kernel& kernel(const Place& p) const { return graph_.kernels[static_cast<std::size_t>(p.kernel)]; }
+  const Kernel& kernel(const Use& p) const { return graph_.kernels[static_cast<std::size_t>(p.kernel)]; }
   const ReductionPattern* pattern(EntryId v);
   bool many(std::int64_t points, EntryId v) const;
   bool rereads(EntryId v, KernelId k);

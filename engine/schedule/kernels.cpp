@@ -7,8 +7,8 @@
 #include "schedule/boundaries.hpp"
 #include "schedule/budget.hpp"
 #include "schedule/facts.hpp"
+#include "schedule/inlining.hpp"
 #include "schedule/kernel_patterns.hpp"
-#include "schedule/placement.hpp"
 #include "schedule/siblings.hpp"
 #include "view/index_maps.hpp"
 
@@ -18,8 +18,8 @@ using graph::Op;
 
 namespace {
 
-/// Entries are visited consumers first. At its turn an entry knows every place that needs it, is inlined there or
-/// stored once, and hands the places of its sources on.
+/// Entries are visited consumers first. At its turn an entry knows all of its uses, is inlined there or
+/// stored once, and adds the uses of its sources.
 class Former {
  public:
   Former(const Arena& arena, std::span<const EntryId> requested, const DeviceLimits& limits, const WritePlan& writes,
@@ -29,14 +29,14 @@ class Former {
         early_(early),
         facts_(learn_facts(arena)),
         budget_(arena, limits, g_),
-        placement_(arena, facts_, g_, budget_),
+        inliner_(arena, facts_, g_, budget_),
         patterns_(arena, limits, facts_, g_),
         siblings_(arena, limits, facts_, g_, patterns_, budget_),
-        boundaries_(arena, limits, facts_, g_, budget_, patterns_, placement_) {
+        boundaries_(arena, limits, facts_, g_, budget_, patterns_, inliner_) {
     g_.writes = writes;
     g_.bases.assign(writes.writes.size(), -1);
     const std::size_t n = arena.size();
-    g_.places.resize(n);
+    g_.uses.resize(n);
     g_.stored_by.assign(n, -1);
     requested_.assign(n, false);
     needed_.assign(n, false);
@@ -55,10 +55,10 @@ class Former {
 
   const FusionLimits& limits(const Kernel& k) const { return limits_.of(k.device); }
   void visit(EntryId v) {
-    placement_.settle(v);
-    budget_.turn(v, {placement_.places(v).data(), placement_.places(v).size()});
+    inliner_.settle(v);
+    budget_.turn(v, {inliner_.uses(v).data(), inliner_.uses(v).size()});
     const bool wanted = requested_[static_cast<std::size_t>(v)];
-    if (placement_.places(v).empty() && !wanted && !needed_[static_cast<std::size_t>(v)]) return;
+    if (inliner_.uses(v).empty() && !wanted && !needed_[static_cast<std::size_t>(v)]) return;
     const Write* write = g_.writes.of(v);
     if (write != nullptr && !writes_all(arena_[v])) return store_write(v, *write);
     if (arena_[v].op == Op::Copy || graph::runs_alone(arena_[v].op)) return store_closed(v, wanted);
@@ -73,7 +73,7 @@ class Former {
                : graph::is_scan(op)    ? "it is scanned"
                : graph::is_scatter(op) ? "it is scattered"
                                        : "a host function reads it";
-    else if (placement_.gathered(v) && arena_[v].op != Op::Buffer && !wanted)
+    else if (inliner_.gathered(v) && arena_[v].op != Op::Buffer && !wanted)
       reason = "a gather reads it anywhere";
     else if (wanted && write != nullptr)
       reason = "it is written";
@@ -86,24 +86,24 @@ class Former {
     if (!reason.empty()) {
       store(v, std::move(reason));
     } else {
-      for (std::size_t i = 0; i < placement_.places(v).size(); ++i)
-        if (placement_.places(v)[i].instance < 0) placement_.inline_at(v, i);
+      for (std::size_t i = 0; i < inliner_.uses(v).size(); ++i)
+        if (inliner_.uses(v)[i].instance < 0) inliner_.inline_at(v, i);
     }
   }
 
   // A kernel that evaluates v anyway, each element once, and may store it for the others.
-  std::int32_t host_place(EntryId v) {
-    if (placement_.gathered(v)) return -1;  // it is whole before any reader runs
-    auto& list = placement_.places(v);
-    const auto active = std::count_if(list.begin(), list.end(), [](const Place& p) { return p.instance < 0; });
+  std::int32_t host_use(EntryId v) {
+    if (inliner_.gathered(v)) return -1;  // it is whole before any reader runs
+    auto& list = inliner_.uses(v);
+    const auto active = std::count_if(list.begin(), list.end(), [](const Use& p) { return p.instance < 0; });
     if (active < 2 && !requested_[static_cast<std::size_t>(v)])
       return -1;  // it is stored to get it out of its one kernel
     int tried = 0;
     for (std::size_t i = 0; i < list.size() && tried < 8; ++i) {
-      const Place& p = list[i];
+      const Use& p = list[i];
       if (p.instance >= 0 || p.scope >= kFirstReduction) continue;
       ++tried;
-      const Kernel& k = placement_.kernel(p.kernel);
+      const Kernel& k = inliner_.kernel(p.kernel);
       if (k.closed() || k.device != arena_.device(v) || static_cast<int>(k.outputs.size()) >= limits(k).outputs ||
           static_cast<int>(k.instances.size()) >= limits(k).instructions || !budget_.room(p.kernel, v, 1))
         continue;
@@ -122,40 +122,39 @@ class Former {
   void store(EntryId v, std::string reason) {
     const bool empty = facts(v).empty;
     const bool alone = g_.writes.of(v) != nullptr && g_.writes.of(v)->alone;
-    std::int32_t host = empty || alone ? -1 : host_place(v);
+    std::int32_t host = empty || alone ? -1 : host_use(v);
     KernelId k = -1;
-    Place home{};
+    Use home{};
     if (host >= 0) {
-      home = placement_.places(v)[static_cast<std::size_t>(host)];
+      home = inliner_.uses(v)[static_cast<std::size_t>(host)];
       k = home.kernel;
     } else {
       k = empty || alone ? -1 : siblings_.find(v);
       if (k < 0) {
-        k = placement_.new_kernel(v, arena_[v].shape());
+        k = inliner_.new_kernel(v, arena_[v].shape());
         if (!empty && !alone) siblings_.add(v, k);
       }
       home = {k, kRootScope, g_.maps.identity(arena_[v].shape()), -1};
     }
     g_.stored_by[static_cast<std::size_t>(v)] = k;
-    for (std::size_t i = 0; i < placement_.places(v).size(); ++i) {
-      if (static_cast<std::int32_t>(i) == host || placement_.places(v)[i].instance >= 0) continue;
+    for (std::size_t i = 0; i < inliner_.uses(v).size(); ++i) {
+      if (static_cast<std::int32_t>(i) == host || inliner_.uses(v)[i].instance >= 0) continue;
       // Kernels of other devices, copies aside, need only numbers and positions: they compute them again.
-      const Kernel& there = placement_.kernel(placement_.places(v)[i].kernel);
-      there.copy || there.device == placement_.kernel(k).device ? placement_.load_at(v, i, k)
-                                                                : placement_.inline_at(v, i);
+      const Kernel& there = inliner_.kernel(inliner_.uses(v)[i].kernel);
+      there.copy || there.device == inliner_.kernel(k).device ? inliner_.load_at(v, i, k) : inliner_.inline_at(v, i);
     }
-    placement_.kernel(k).outputs.push_back({v, home.scope, home.map, std::move(reason)});
+    inliner_.kernel(k).outputs.push_back({v, home.scope, home.map, std::move(reason)});
     if (empty) return;
     if (host < 0) {
-      placement_.places(v).push_back(home);
-      host = static_cast<std::int32_t>(placement_.places(v).size() - 1);
-      if (placement_.kernel(k).outer_known) {  // a sibling of a reduction: its root scope is all outer
-        placement_.settle(v);
-        for (host = 0; placement_.places(v)[static_cast<std::size_t>(host)].instance >= 0;) ++host;
+      inliner_.uses(v).push_back(home);
+      host = static_cast<std::int32_t>(inliner_.uses(v).size() - 1);
+      if (inliner_.kernel(k).outer_known) {  // a sibling of a reduction: its root scope is all outer
+        inliner_.settle(v);
+        for (host = 0; inliner_.uses(v)[static_cast<std::size_t>(host)].instance >= 0;) ++host;
       }
     }
-    placement_.inline_at(v, static_cast<std::size_t>(host));
-    placement_.sort(v);
+    inliner_.inline_at(v, static_cast<std::size_t>(host));
+    inliner_.sort(v);
   }
 
   // A write has kernels of its own. The domain is the value's shape, and stores go through the write's map. If the
@@ -163,59 +162,59 @@ class Former {
   void store_write(EntryId v, const Write& write) {
     const Entry& e = arena_[v];
     const auto fresh = [&](const Shape& domain, EntryId source, MapId map, std::string reason) {
-      const KernelId k = placement_.new_kernel(v, domain);
+      const KernelId k = inliner_.new_kernel(v, domain);
       const MapId identity = g_.maps.identity(domain);
       const std::int32_t instance =
-          placement_.add_instance(k, {v, Role::Alias, kRootScope, map, source, kRootScope, identity});
-      placement_.kernel(k).outputs.push_back({v, kRootScope, map, std::move(reason)});
-      placement_.add_place(source, k, kRootScope, identity);
-      return Place{k, kRootScope, map, instance};
+          inliner_.add_instance(k, {v, Role::Alias, kRootScope, map, source, kRootScope, identity});
+      inliner_.kernel(k).outputs.push_back({v, kRootScope, map, std::move(reason)});
+      inliner_.add_use(source, k, kRootScope, identity);
+      return Use{k, kRootScope, map, instance};
     };
-    const Place home = fresh(arena_[e.source[1]].shape(), e.source[1], g_.maps.add(*e.where()), "it is written");
+    const Use home = fresh(arena_[e.source[1]].shape(), e.source[1], g_.maps.add(*e.where()), "it is written");
     g_.stored_by[static_cast<std::size_t>(v)] = home.kernel;
-    for (std::size_t i = 0; i < placement_.places(v).size(); ++i)
-      if (placement_.places(v)[i].instance < 0) placement_.load_at(v, i, home.kernel);
-    placement_.places(v).push_back(home);
+    for (std::size_t i = 0; i < inliner_.uses(v).size(); ++i)
+      if (inliner_.uses(v)[i].instance < 0) inliner_.load_at(v, i, home.kernel);
+    inliner_.uses(v).push_back(home);
     if (write.home != kNone && numel(e.where()->shape()) != numel(e.shape()))
       needed_[static_cast<std::size_t>(write.home)] = true;
     if (needs_base(arena_, write)) {
-      const Place base = fresh(e.shape(), e.source[0], g_.maps.identity(e.shape()),
-                               "it copies the elements that the next write does not change");
-      placement_.places(v).push_back(base);
-      placement_.kernel(home.kernel).depends_on.push_back(base.kernel);
+      const Use base = fresh(e.shape(), e.source[0], g_.maps.identity(e.shape()),
+                             "it copies the elements that the next write does not change");
+      inliner_.uses(v).push_back(base);
+      inliner_.kernel(home.kernel).depends_on.push_back(base.kernel);
       g_.bases[static_cast<std::size_t>(&write - g_.writes.writes.data())] = base.kernel;
     }
-    placement_.sort(v);
+    inliner_.sort(v);
   }
 
   // A copy, a sort, a scan, a scatter or a call of the host, whose kernel holds nothing else.
   void store_closed(EntryId v, bool wanted) {
     const Entry& e = arena_[v];
-    const KernelId k = placement_.new_kernel(v, e.shape());
+    const KernelId k = inliner_.new_kernel(v, e.shape());
     const bool copy = e.op == Op::Copy;
-    Kernel& made = placement_.kernel(k);
+    Kernel& made = inliner_.kernel(k);
     (copy ? made.copy : made.alone) = true;
     g_.stored_by[static_cast<std::size_t>(v)] = k;
-    for (std::size_t i = 0; i < placement_.places(v).size(); ++i)
-      if (placement_.places(v)[i].instance < 0) placement_.load_at(v, i, k);
+    for (std::size_t i = 0; i < inliner_.uses(v).size(); ++i)
+      if (inliner_.uses(v)[i].instance < 0) inliner_.load_at(v, i, k);
     const MapId all = g_.maps.identity(e.shape());
     const EntryId source = e.source[0];
     // A scatter reads its sources anywhere, as a gather does, and so does a host function.
     const MapId read =
         graph::is_scatter(e.op) || graph::is_host(e.op) ? g_.maps.add(detail::always_first(e.shape())) : all;
-    placement_.places(v).push_back(
-        {k, kRootScope, all, placement_.add_instance(k, {v, Role::Alias, kRootScope, all, source, kRootScope, read})});
-    placement_.sort(v);
+    inliner_.uses(v).push_back(
+        {k, kRootScope, all, inliner_.add_instance(k, {v, Role::Alias, kRootScope, all, source, kRootScope, read})});
+    inliner_.sort(v);
     const std::string reason = wanted                    ? "its value was asked for"
                                : copy                    ? "it is read on " + e.device->str()
                                : graph::is_sort(e.op)    ? "a sort is a kernel of its own"
                                : graph::is_scan(e.op)    ? "a scan is a kernel of its own"
                                : graph::is_scatter(e.op) ? "a scatter is a kernel of its own"
                                                          : "a call of the host is a kernel of its own";
-    placement_.kernel(k).outputs.push_back({v, kRootScope, all, reason});
+    inliner_.kernel(k).outputs.push_back({v, kRootScope, all, reason});
     for (int s = 0; s < e.arity; ++s) {
-      placement_.add_place(e.source[s], k, kRootScope, read);
-      if (read != all) placement_.read_anywhere(e.source[s], k);
+      inliner_.add_use(e.source[s], k, kRootScope, read);
+      if (read != all) inliner_.read_anywhere(e.source[s], k);
       if (!copy) alone_on_[static_cast<std::size_t>(e.source[s])] = e.op;
     }
     if (copy) copied_to_[static_cast<std::size_t>(source)] = *e.device;
@@ -227,7 +226,7 @@ class Former {
   const std::vector<Facts> facts_;
   KernelGraph g_;
   Budget budget_;
-  Placement placement_;
+  Inliner inliner_;
   KernelPatterns patterns_;
   Siblings siblings_;
   Boundaries boundaries_;

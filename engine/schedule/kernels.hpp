@@ -131,17 +131,17 @@ struct Kernel {
   void choose_outer(std::vector<bool> axes);
 };
 
-/// An entry's places, by kernel. `instance` indexes Kernel::instances.
-struct Place {
+/// A use of an entry: the point of a kernel at which the entry is needed. `instance` indexes Kernel::instances.
+struct Use {
   KernelId kernel;
   ScopeId scope;
   MapId map;
   std::int32_t instance;
-  friend bool operator<(const Place& a, const Place& b) {
+  friend bool operator<(const Use& a, const Use& b) {
     return std::tie(a.kernel, a.scope, a.map) < std::tie(b.kernel, b.scope, b.map);
   }
 };
-inline bool same_place(const Place& a, const Place& b) {
+inline bool same_use(const Use& a, const Use& b) {
   return a.kernel == b.kernel && a.scope == b.scope && a.map == b.map;
 }
 
@@ -165,9 +165,9 @@ struct FusedKernels {
 
 struct KernelGraph {
   std::deque<Kernel> kernels;
-  std::vector<KernelId> order;                                   // producers first; of fused kernels the last one alone
-  std::vector<KernelId> stored_by;                               // per entry; -1 where not stored
-  std::vector<boost::container::small_vector<Place, 1>> places;  // per entry
+  std::vector<KernelId> order;                               // producers first; of fused kernels the last one alone
+  std::vector<KernelId> stored_by;                           // per entry; -1 where not stored
+  std::vector<boost::container::small_vector<Use, 1>> uses;  // per entry
   MapTable maps;
   WritePlan writes;
   std::vector<EntryId> donors;  // per entry: the value whose memory it is stored in, or kNone; empty where none is
@@ -185,7 +185,7 @@ struct KernelGraph {
     return at < 0 ? nullptr : &fused[static_cast<std::size_t>(at)];
   }
   EntryId donor_of(EntryId e) const { return donors.empty() ? kNone : donors[static_cast<std::size_t>(e)]; }
-  /// The instance of `entry` at that place. Throws InternalError when there is none.
+  /// The instance of `entry` at that use. Throws InternalError when there is none.
   const Instance& find(EntryId entry, KernelId kernel, ScopeId scope, MapId map) const;
 
   struct Evaluated {
@@ -195,7 +195,7 @@ struct KernelGraph {
   };
   /// Does `from` need what `target` stores? Yes where that takes too long to tell.
   bool may_reach(KernelId from, KernelId target) const;
-  /// Where an output of the kernel is really evaluated: a place of the root's may have been moved to the outer scope.
+  /// Where an output of the kernel is really evaluated: a use at the root scope may have been moved to the outer scope.
   Evaluated evaluated(KernelId kernel, const Output& output) const;
 };
 

@@ -36,9 +36,9 @@ double count(std::int64_t n) { return static_cast<double>(n); }
 }  // namespace
 
 std::string Recomputation::loss(EntryId v) {
-  const auto& places = graph_.places[static_cast<std::size_t>(v)];
+  const auto& uses = graph_.uses[static_cast<std::size_t>(v)];
   if (!facts(v).over_reduction)
-    for (const Place& p : places)
+    for (const Use& p : uses)
       if (p.instance < 0)
         if (std::string why = repetition(v, p); !why.empty()) return why;
   if (std::string why = operations(v); !why.empty()) return why;
@@ -46,14 +46,14 @@ std::string Recomputation::loss(EntryId v) {
 }
 
 // For a value that is needed at one place, even at more points than it has elements.
-std::string Recomputation::repetition(EntryId v, const Place& place) {
+std::string Recomputation::repetition(EntryId v, const Use& use) {
   const Facts& f = facts(v);
-  const Kernel& k = kernel(place);
-  std::int64_t points = k.points(place.scope);
+  const Kernel& k = kernel(use);
+  std::int64_t points = k.points(use.scope);
   if (points <= f.elements) return {};
-  if (const ReductionPattern* reduction = patterns_.around(place); reduction != nullptr) {
+  if (const ReductionPattern* reduction = patterns_.around(use); reduction != nullptr) {
     if (reduction->kind == PatternKind::Windows) return {};  // each element once
-    points = own_points(graph_.maps, place.map);
+    points = own_points(graph_.maps, use.map);
   }
   const double repeated = count(points - f.elements) * count(f.work);
   const std::int64_t limit = limits_.of(k.device).repeated_work;
@@ -66,7 +66,7 @@ std::string Recomputation::repetition(EntryId v, const Place& place) {
 std::string Recomputation::operations(EntryId v) const {
   const Facts& f = facts(v);
   std::int64_t points = 0, at = 0, first = 0;
-  for (const Place& p : graph_.places[static_cast<std::size_t>(v)]) {
+  for (const Use& p : graph_.uses[static_cast<std::size_t>(v)]) {
     if (p.instance >= 0) continue;
     const std::int64_t here = kernel(p).points(p.scope);
     if (at++ == 0) first = here;
@@ -84,8 +84,8 @@ std::string Recomputation::operations(EntryId v) const {
 std::string Recomputation::time(EntryId v) {
   const Facts& f = facts(v);
   if (f.positions) return {};  // what it hides can be told where it is not stored
-  const auto& places = graph_.places[static_cast<std::size_t>(v)];
-  const auto active = std::count_if(places.begin(), places.end(), [](const Place& p) { return p.instance < 0; });
+  const auto& uses = graph_.uses[static_cast<std::size_t>(v)];
+  const auto active = std::count_if(uses.begin(), uses.end(), [](const Use& p) { return p.instance < 0; });
   if (active == 0 || count(f.elements) < kLeastGain) return {};
 
   const double size = words(arena_[v].dtype);
@@ -96,7 +96,7 @@ std::string Recomputation::time(EntryId v) {
   KernelId last = -1;
   bool kept = false;  // does the kernel keep v for a row?
   std::int64_t kernels = 0;
-  for (const Place& p : places) {  // by kernel, root scope first
+  for (const Use& p : uses) {  // by kernel, root scope first
     if (p.instance >= 0) continue;
     const Kernel& k = kernel(p);
     const ReductionPattern* around = patterns_.around(p);

@@ -29,8 +29,8 @@ class Recomputation {
   };
 
   const Facts& facts(EntryId v) const { return facts_[static_cast<std::size_t>(v)]; }
-  const Kernel& kernel(const Place& p) const { return graph_.kernels[static_cast<std::size_t>(p.kernel)]; }
-  std::string repetition(EntryId v, const Place& place);
+  const Kernel& kernel(const Use& p) const { return graph_.kernels[static_cast<std::size_t>(p.kernel)]; }
+  std::string repetition(EntryId v, const Use& use);
   std::string operations(EntryId v) const;
   std::string time(EntryId v);
   bool evaluate(EntryId v, const Kernel& k, ScopeId scope, MapId map, Evaluation& out);

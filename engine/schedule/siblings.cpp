@@ -47,7 +47,7 @@ KernelId Siblings::find(EntryId v) {
   if (static_cast<int>(k.outputs.size()) >= limits.outputs ||
       static_cast<int>(k.instances.size()) >= limits.instructions / 4 || !budget_.room(it->second, v, 1))
     return -1;
-  for (const Place& p : graph_.places[static_cast<std::size_t>(v)])
+  for (const Use& p : graph_.uses[static_cast<std::size_t>(v)])
     if (p.instance < 0 && graph_.may_reach(it->second, p.kernel)) return -1;
   return it->second;
 }

@@ -17,7 +17,7 @@ class Siblings {
       : arena_(arena), limits_(limits), facts_(facts), graph_(graph), patterns_(patterns), budget_(budget) {}
 
   /// The newest kernel that may compute and store v beside its own values; -1 if there is none. The kernels at
-  /// v's places read it.
+  /// v's uses read it.
   KernelId find(EntryId v);
   /// Kernel k stores v, and later values may join it.
   void add(EntryId v, KernelId k);

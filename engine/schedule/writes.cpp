@@ -124,7 +124,7 @@ class Orderer {
   }
 
   bool after_readers(Write& w, EntryId read, KernelId first, KernelId last) {
-    for (const Place& p : graph_.places[static_cast<std::size_t>(read)]) {
+    for (const Use& p : graph_.uses[static_cast<std::size_t>(read)]) {
       if (p.instance < 0) continue;
       const Instance& load = kernel(p.kernel).instances[static_cast<std::size_t>(p.instance)];
       if (load.role != Role::Load) continue;

@@ -43,8 +43,8 @@ class References {
       for (detail::Cell* cell = &Access::cell(tensor); cell != nullptr;) {
         const Node* node = cell->node().get();
         if (cells_.insert(cell).second) ++meet(node);
-        const detail::Place* const place = cell->place();
-        cell = place != nullptr ? place->parent().get() : nullptr;
+        const detail::ViewCell* const view = cell->view_cell();
+        cell = view != nullptr ? view->parent().get() : nullptr;
       }
     }
     while (!waiting_.empty()) {

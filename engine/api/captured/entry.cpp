@@ -220,7 +220,7 @@ void CapturedEntry::finish(Call& call, const CapturedPlan& last, detail::Capture
                    : result.kind == CapturedResult::Kind::input
                        ? CellPtr(call.given.storages[result.index].cell)
                        : CellPtr(&Access::cell(*call.arguments.tensors[result.index]));
-    for (const detail::Path& path : paths) cell = Cell::make_place(std::move(cell), path);
+    for (const detail::Path& path : paths) cell = Cell::make_view(std::move(cell), path);
     out.tensors.push_back(Access::naming(std::move(cell)));
   }
   out.like = like;

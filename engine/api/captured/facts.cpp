@@ -221,15 +221,15 @@ void say_movement(const Node& n, const Shape& below, std::size_t tensor, Sink& s
   if constexpr (Sink::kBuilds) sink.movement(n, below);
 }
 
-Movements movements_of(detail::Place& place, const graph::NodePtr& storage) {
+Movements movements_of(detail::ViewCell& view, const graph::NodePtr& storage) {
   Movements out;
-  if (find_movements(place.node(), storage.get(), out)) return out;
+  if (find_movements(view.node(), storage.get(), out)) return out;
   // Apply the movements again to a placeholder, whose memory nobody reads.
   out.clear();
   const std::int64_t bytes = numel(storage->shape).value() * static_cast<std::int64_t>(itemsize(storage->dtype));
   const graph::NodePtr stand_in =
       graph::realized_node(graph::realized_kind(*storage), runtime::memoryless(storage->device, bytes));
-  if (!find_movements(place.over(stand_in), stand_in.get(), out))
+  if (!find_movements(view.over(stand_in), stand_in.get(), out))
     throw InternalError("function", "a view does not lead to its storage");
   return out;
 }
@@ -266,11 +266,11 @@ void say_tensor(std::size_t k, Cell& cell, std::int64_t storage, bool first, con
   sink(storage, Kind::storage, "", k);
   if (first) {
     runtime::check_present(*node);
-    say_storage(*node, k, cell.place() != nullptr, sink);
+    say_storage(*node, k, cell.view_cell() != nullptr, sink);
   }
-  detail::Place* const place = cell.place();
-  if (place == nullptr) return sink(0, Kind::integer, ".movements", k);
-  const Movements movements = movements_of(*place, node);
+  detail::ViewCell* const view = cell.view_cell();
+  if (view == nullptr) return sink(0, Kind::integer, ".movements", k);
+  const Movements movements = movements_of(*view, node);
   sink(static_cast<std::int64_t>(movements.size()), Kind::integer, ".movements", k);
   const Shape* below = &node->shape;
   for (std::size_t m = movements.size(); m-- > 0; below = &movements[m]->shape)
@@ -396,7 +396,7 @@ std::vector<std::string> describe_inputs(const CapturedArguments& arguments, con
   std::vector<std::string> lines;
   for (std::size_t k = 0; k < arguments.tensors.size(); ++k) {
     const Tensor& x = *arguments.tensors[k];
-    const bool viewed = Access::cell(x).place() != nullptr;
+    const bool viewed = Access::cell(x).view_cell() != nullptr;
     const Shape* const shape = symbolic(k);
     std::string line = fmt::format("{}: {} {} on {}", names.tensors[k], name(x.dtype()),
                                    to_string(shape != nullptr ? *shape : x.shape()), x.device().str());

@@ -96,7 +96,7 @@ void LoadedCall::read_tensors(SavedReader& reader) {
     origin.tensors.push_back({k, {}, viewed});
     origin.names.tensors.push_back(reader.name());
     tensors.push_back(
-        Access::naming(viewed ? Cell::make_place(storages[k], path_of(std::move(movements))) : storages[k]));
+        Access::naming(viewed ? Cell::make_view(storages[k], path_of(std::move(movements))) : storages[k]));
   }
   if (met != storages.size()) reader.bytes().fail("is damaged: no argument names a storage");
 }
@@ -324,7 +324,7 @@ class ReplayTracer final : public detail::TracerBase {  // NOLINT(cppcoreguideli
       }
       std::vector<NodePtr> movements = NodeReader(reader_).movements(cell->shape());
       if (symbols_ == nullptr) check_loaded(movements);
-      if (!movements.empty()) cell = Cell::make_place(std::move(cell), path_of(std::move(movements)));
+      if (!movements.empty()) cell = Cell::make_view(std::move(cell), path_of(std::move(movements)));
       results.tensors.push_back(Access::naming(std::move(cell)));
     }
   }

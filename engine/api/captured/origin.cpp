@@ -17,9 +17,9 @@ std::vector<NodePtr> movements_from(Cell& cell, const CapturedOrigin::Storage& s
   const std::int64_t bytes =
       numel(storage.kind.shape).value() * static_cast<std::int64_t>(itemsize(storage.kind.dtype));
   const NodePtr stand_in = graph::realized_node(storage.kind, runtime::memoryless(storage.device, bytes));
-  const detail::Place* const place = cell.place();
+  const detail::ViewCell* const view = cell.view_cell();
   Movements found;
-  if (!find_movements(place != nullptr ? place->over(stand_in) : stand_in, stand_in.get(), found))
+  if (!find_movements(view != nullptr ? view->over(stand_in) : stand_in, stand_in.get(), found))
     throw InternalError("function", "a view does not lead to its storage");
   return {found.rbegin(), found.rend()};
 }
@@ -35,7 +35,7 @@ std::unique_ptr<CapturedOrigin> record_origin(const detail::CapturedArguments& a
   for (std::size_t k = 0; k < arguments.tensors.size(); ++k) {
     const auto storage = static_cast<std::size_t>(inputs.storage_of[k]);
     Cell& cell = Access::cell(*arguments.tensors[k]);
-    origin->tensors.push_back({storage, movements_from(cell, origin->storages[storage]), cell.place() != nullptr});
+    origin->tensors.push_back({storage, movements_from(cell, origin->storages[storage]), cell.view_cell() != nullptr});
   }
   origin->numbers.assign(arguments.numbers.begin(), arguments.numbers.end());
   origin->values.assign(arguments.values.begin(), arguments.values.end());

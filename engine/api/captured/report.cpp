@@ -17,7 +17,7 @@ namespace {
 detail::Storage& marked_storage(const Tensor& x, std::int64_t axis, std::string_view operation, std::size_t& at) {
   detail::Cell& cell = detail::Access::cell(x);
   at = graph::normal_axis(axis, x.rank(), {operation, Site::unknown()});
-  if (cell.place() != nullptr)
+  if (cell.view_cell() != nullptr)
     throw ArgumentError(operation, fmt::format("{} is a view, and only a tensor with memory of its own can be marked; "
                                                "mark the tensor that it shows, or a copy of the view (x + 0), or let "
                                                "FunctionOptions::dynamic choose the view's symbols",

@@ -69,8 +69,8 @@ struct Placeholders {
     const auto views = symbolic_views(arguments, inputs, symbols, nodes);
     for (std::size_t k = 0; k < views.size(); ++k) {
       CellPtr cell = storages[static_cast<std::size_t>(inputs.storage_of[k])].cell;
-      if (Access::cell(*arguments.tensors[k]).place() != nullptr)
-        cell = Cell::make_place(std::move(cell), moved_by(views[k]));
+      if (Access::cell(*arguments.tensors[k]).view_cell() != nullptr)
+        cell = Cell::make_view(std::move(cell), moved_by(views[k]));
       tensors.push_back(Access::naming(std::move(cell)));
     }
   }
@@ -213,10 +213,10 @@ class Reader {
     for (Cell* c = &cell;;) {
       for (std::size_t k = 0; k < placeholders_.tensors.size(); ++k)
         if (&Access::cell(placeholders_.tensors[k]) == c) return based(CapturedResult::Kind::argument, k);
-      detail::Place* const place = c->place();
-      if (place == nullptr) break;
-      paths.push_back(place->path());
-      c = place->parent().get();
+      detail::ViewCell* const view = c->view_cell();
+      if (view == nullptr) break;
+      paths.push_back(view->path());
+      c = view->parent().get();
     }
     Cell* storage = cell.storage();
     for (std::size_t k = 0; k < placeholders_.storages.size(); ++k)

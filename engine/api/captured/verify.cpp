@@ -24,12 +24,12 @@ std::vector<Tensor> apart(const CapturedArguments& arguments, const CapturedInpu
   for (const CapturedInputs::Storage& s : inputs.storages) storages.push_back(Cell::make_storage(s.node));
   std::vector<Tensor> out;
   for (std::size_t k = 0; k < arguments.tensors.size(); ++k) {
-    std::vector<const detail::Place*> places;
-    for (Cell* cell = &Access::cell(*arguments.tensors[k]); cell->place() != nullptr;
-         cell = cell->place()->parent().get())
-      places.push_back(cell->place());
+    std::vector<const detail::ViewCell*> views;
+    for (Cell* cell = &Access::cell(*arguments.tensors[k]); cell->view_cell() != nullptr;
+         cell = cell->view_cell()->parent().get())
+      views.push_back(cell->view_cell());
     CellPtr cell = storages[static_cast<std::size_t>(inputs.storage_of[k])];
-    for (std::size_t p = places.size(); p-- > 0;) cell = Cell::make_place(std::move(cell), places[p]->path());
+    for (std::size_t p = views.size(); p-- > 0;) cell = Cell::make_view(std::move(cell), views[p]->path());
     out.push_back(Access::naming(std::move(cell)));
   }
   return out;

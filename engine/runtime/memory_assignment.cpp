@@ -1,4 +1,4 @@
-#include "runtime/places.hpp"
+#include "runtime/memory_assignment.hpp"
 
 #include <numeric>
 #include <string>
@@ -28,7 +28,7 @@ LeafNumbers::LeafNumbers(const Key& key) {
     number_.emplace(key.leaves[i].get(), static_cast<std::int32_t>(i));
 }
 
-Places::Places(Plan& plan, const LeafNumbers& leaves)
+MemoryAssignment::MemoryAssignment(Plan& plan, const LeafNumbers& leaves)
     : plan_(plan),
       leaves_(leaves),
       output_(plan.arena->size(), -1),
@@ -42,7 +42,7 @@ Places::Places(Plan& plan, const LeafNumbers& leaves)
 }
 
 /// All writes to one memory share one place: a leaf, the output that the last write is, or a block.
-void Places::place_writes() {
+void MemoryAssignment::place_writes() {
   const schedule::Arena& arena = *plan_.arena;
   const schedule::WritePlan& writes = plan_.graph.writes;
   for (const schedule::Write& w : writes.writes) {
@@ -61,7 +61,7 @@ void Places::place_writes() {
 
 /// Values that reuse memory lie where the previous value lies: in the output that the last of them is, in a leaf,
 /// or in the block of the first.
-void Places::place_taken() {
+void MemoryAssignment::place_taken() {
   const schedule::KernelGraph& graph = plan_.graph;
   const schedule::Arena& arena = *plan_.arena;
   if (graph.donors.empty()) return;
@@ -90,14 +90,14 @@ void Places::place_taken() {
   }
 }
 
-std::int32_t& Places::temporary_at(EntryId entry, std::size_t step) {
+std::int32_t& MemoryAssignment::temporary_at(EntryId entry, std::size_t step) {
   const EntryId first = memory_of_[static_cast<std::size_t>(entry)];
   std::int32_t& temporary = temporary_[static_cast<std::size_t>(first)];
   if (temporary >= 0) lifetimes_[static_cast<std::size_t>(temporary)].last = static_cast<std::int32_t>(step);
   return temporary;
 }
 
-void Places::store(const schedule::Kernel& kernel, std::size_t step) {
+void MemoryAssignment::store(const schedule::Kernel& kernel, std::size_t step) {
   for (const schedule::Output& o : kernel.outputs) {
     if (output_[static_cast<std::size_t>(o.entry)] >= 0) continue;
     std::int32_t& temporary = temporary_at(o.entry, step);
@@ -109,7 +109,7 @@ void Places::store(const schedule::Kernel& kernel, std::size_t step) {
   }
 }
 
-ArgumentSource Places::source(const codegen::Binding& binding, std::size_t step) {
+ArgumentSource MemoryAssignment::source(const codegen::Binding& binding, std::size_t step) {
   if (binding.leaf) return {ArgumentSource::Kind::Leaf, leaves_.of((*plan_.arena)[binding.entry].buffer().get())};
   if (const std::int32_t output = output_[static_cast<std::size_t>(binding.entry)]; output >= 0)
     return {ArgumentSource::Kind::Output, output};
@@ -118,7 +118,7 @@ ArgumentSource Places::source(const codegen::Binding& binding, std::size_t step)
   return {ArgumentSource::Kind::Temporary, temporary};
 }
 
-schedule::MemoryPlan Places::memory() const {
+schedule::MemoryPlan MemoryAssignment::memory() const {
   schedule::MemoryPlan memory = schedule::plan_memory(lifetimes_);
   memory.unshared_bytes += taken_bytes_;
   return memory;

@@ -1,4 +1,4 @@
-// Decides where each stored value of a schedule lies: in an output, over a leaf, in a temporary of its own, or in the
+// Assigns memory to each stored value of a schedule: in an output, over a leaf, in a temporary of its own, or in the
 // temporary of another value.
 #pragma once
 
@@ -28,12 +28,12 @@ class LeafNumbers {
   std::unordered_map<const mem::Buffer*, std::int32_t> number_;
 };
 
-/// Decides the places kernel by kernel, in running order.
-class Places {
+/// Assigns memory kernel by kernel, in running order.
+class MemoryAssignment {
  public:
   /// `plan` holds its outputs, and its graph holds the donations of memory. Sets which outputs reuse the memory of
   /// leaves.
-  Places(Plan& plan, const LeafNumbers& leaves);
+  MemoryAssignment(Plan& plan, const LeafNumbers& leaves);
   /// Gives temporaries to the outputs of the kernel at `step` that are not outputs of the plan.
   void store(const schedule::Kernel& kernel, std::size_t step);
   /// The arguments of the kernel at `step`.

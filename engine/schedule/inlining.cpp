@@ -1,4 +1,4 @@
-#include "schedule/placement.hpp"
+#include "schedule/inlining.hpp"
 
 #include <algorithm>
 #include <variant>
@@ -10,7 +10,7 @@ namespace oriel::schedule {
 
 using graph::Op;
 
-KernelId Placement::new_kernel(EntryId root, const Shape& domain) {
+KernelId Inliner::new_kernel(EntryId root, const Shape& domain) {
   Kernel& fresh = g_.kernels.emplace_back();
   fresh.root = root;
   fresh.root_shape = domain;
@@ -18,34 +18,34 @@ KernelId Placement::new_kernel(EntryId root, const Shape& domain) {
   return static_cast<KernelId>(g_.kernels.size() - 1);
 }
 
-void Placement::add_place(EntryId v, KernelId k, ScopeId scope, MapId map) {
-  auto& list = places(v);
-  const Place place{k, scope, map, -1};
-  if (!list.empty() && same_place(list.back(), place)) return;
-  list.push_back(place);
+void Inliner::add_use(EntryId v, KernelId k, ScopeId scope, MapId map) {
+  auto& list = uses(v);
+  const Use use{k, scope, map, -1};
+  if (!list.empty() && same_use(list.back(), use)) return;
+  list.push_back(use);
   budget_.need(v, k);
 }
 
-std::int32_t Placement::add_instance(KernelId k, const Instance& instance) {
+std::int32_t Inliner::add_instance(KernelId k, const Instance& instance) {
   auto& list = kernel(k).instances;
   list.push_back(instance);
   return static_cast<std::int32_t>(list.size() - 1);
 }
 
-// Kernels are formed in ascending order, so the places mostly are sorted already.
-void Placement::sort(EntryId v) {
-  auto& list = places(v);
+// Kernels are formed in ascending order, so the uses mostly are sorted already.
+void Inliner::sort(EntryId v) {
+  auto& list = uses(v);
   if (!std::is_sorted(list.begin(), list.end())) std::sort(list.begin(), list.end());
 }
 
-void Placement::settle(EntryId v) {
-  auto& list = places(v);
+void Inliner::settle(EntryId v) {
+  auto& list = uses(v);
   sort(v);
-  list.erase(std::unique(list.begin(), list.end(), same_place), list.end());
+  list.erase(std::unique(list.begin(), list.end(), same_use), list.end());
   const std::size_t before = list.size();
   for (std::size_t i = 0; i < before; ++i) {
     if (list[i].instance >= 0) continue;
-    const Place p = list[i];
+    const Use p = list[i];
     Kernel& k = kernel(p.kernel);
     if (p.scope == kOuterScope || (p.scope == kRootScope && !k.outer_known) || k.empty(p.scope)) continue;
     std::vector<bool> keep = k.outer_axes;
@@ -62,18 +62,18 @@ void Placement::settle(EntryId v) {
   }
   if (list.size() != before) {
     sort(v);
-    list.erase(std::unique(list.begin(), list.end(), same_place), list.end());
+    list.erase(std::unique(list.begin(), list.end(), same_use), list.end());
   }
 }
 
-std::vector<bool> Placement::needed_axes(const Kernel& k, MapId map) const {
+std::vector<bool> Inliner::needed_axes(const Kernel& k, MapId map) const {
   std::vector<bool> axes(k.root_shape.size());
   for (std::size_t d = 0; d < axes.size(); ++d) axes[d] = g_.maps.depends_on(map, d);
   return axes;
 }
 
-void Placement::load_at(EntryId v, std::size_t i, KernelId from) {
-  Place& p = places(v)[i];
+void Inliner::load_at(EntryId v, std::size_t i, KernelId from) {
+  Use& p = uses(v)[i];
   p.instance = add_instance(p.kernel, {v, Role::Load, p.scope, p.map, kNone, kRootScope, -1});
   Kernel& k = kernel(p.kernel);
   budget_.load(v, p.kernel);
@@ -81,15 +81,15 @@ void Placement::load_at(EntryId v, std::size_t i, KernelId from) {
     k.depends_on.push_back(from);
 }
 
-void Placement::read_anywhere(EntryId v, KernelId k) {
+void Inliner::read_anywhere(EntryId v, KernelId k) {
   gathered_[static_cast<std::size_t>(v)] = true;
   auto& list = kernel(k).gathered;
   if (std::find(list.begin(), list.end(), v) == list.end()) list.push_back(v);
 }
 
-void Placement::inline_at(EntryId v, std::size_t i) {
+void Inliner::inline_at(EntryId v, std::size_t i) {
   const Entry& e = arena_[v];
-  const Place p = places(v)[i];
+  const Use p = uses(v)[i];
   Instance instance{v, Role::Compute, p.scope, p.map, kNone, p.scope, p.map};
   switch (graph::row(e.op).op_class) {
     case graph::OpClass::Leaf:
@@ -99,15 +99,15 @@ void Placement::inline_at(EntryId v, std::size_t i) {
     case graph::OpClass::Write:  // of all; others are stored
       instance.role = Role::Alias;
       instance.source = e.source[1];
-      add_place(e.source[1], p.kernel, p.scope, p.map);
+      add_use(e.source[1], p.kernel, p.scope, p.map);
       break;
     case graph::OpClass::Gather: {
       const Shape& domain = g_.maps[p.map].shape();
       instance.source = e.source[0];
       instance.map = g_.maps.add(detail::always_first(domain));
       read_anywhere(e.source[0], p.kernel);
-      add_place(e.source[0], p.kernel, p.scope, instance.map);
-      add_place(e.source[1], p.kernel, p.scope, p.map);
+      add_use(e.source[0], p.kernel, p.scope, instance.map);
+      add_use(e.source[1], p.kernel, p.scope, p.map);
       break;
     }
     case graph::OpClass::Transfer:
@@ -117,7 +117,7 @@ void Placement::inline_at(EntryId v, std::size_t i) {
     case graph::OpClass::Host:
       throw InternalError("schedule", "a copy, a sort, a scan, a scatter or a call of the host inside of a kernel");
     case graph::OpClass::Elementwise:
-      for (int s = 0; s < e.arity; ++s) add_place(e.source[s], p.kernel, p.scope, p.map);
+      for (int s = 0; s < e.arity; ++s) add_use(e.source[s], p.kernel, p.scope, p.map);
       break;
     case graph::OpClass::Movement: {
       const EntryId source = e.source[0];
@@ -126,25 +126,25 @@ void Placement::inline_at(EntryId v, std::size_t i) {
       const graph::Elements kept = graph::row(e.op).elements;
       const bool masks = kept == graph::Elements::Padded || kept == graph::Elements::Any;
       instance.role = masks && !facts(source).keeps_zero && g_.maps.masked(instance.map) ? Role::Masked : Role::Alias;
-      add_place(source, p.kernel, p.scope, instance.map);
+      add_use(source, p.kernel, p.scope, instance.map);
       break;
     }
     case graph::OpClass::Reduce:
       return inline_reduction(v, i);
   }
-  places(v)[i].instance = add_instance(p.kernel, instance);
+  uses(v)[i].instance = add_instance(p.kernel, instance);
 }
 
-void Placement::inline_reduction(EntryId v, std::size_t i) {
+void Inliner::inline_reduction(EntryId v, std::size_t i) {
   const Entry& e = arena_[v];
-  const Place p = places(v)[i];
+  const Use p = uses(v)[i];
   Kernel& k = kernel(p.kernel);
   if (p.scope == kRootScope) {
     if (!k.outer_known) k.choose_outer(needed_axes(k, p.map));
     const MapId map = g_.maps.restrict_to(p.map, k.outer_axes);
-    places(v)[i].instance = add_instance(p.kernel, {v, Role::Alias, p.scope, p.map, v, kOuterScope, map});
-    places(v).push_back({p.kernel, kOuterScope, map, -1});
-    inline_reduction(v, places(v).size() - 1);
+    uses(v)[i].instance = add_instance(p.kernel, {v, Role::Alias, p.scope, p.map, v, kOuterScope, map});
+    uses(v).push_back({p.kernel, kOuterScope, map, -1});
+    inline_reduction(v, uses(v).size() - 1);
     sort(v);
     return;
   }
@@ -153,8 +153,8 @@ void Placement::inline_reduction(EntryId v, std::size_t i) {
   const auto scope = static_cast<ScopeId>(kFirstReduction + static_cast<ScopeId>(k.reductions.size()));
   k.reductions.push_back({v, reduced_extents(source_shape, axes)});
   const MapId body = g_.maps.into_reduction(p.map, source_shape, axes);
-  places(v)[i].instance = add_instance(p.kernel, {v, Role::Reduce, p.scope, p.map, e.source[0], scope, body});
-  add_place(e.source[0], p.kernel, scope, body);
+  uses(v)[i].instance = add_instance(p.kernel, {v, Role::Reduce, p.scope, p.map, e.source[0], scope, body});
+  add_use(e.source[0], p.kernel, scope, body);
 }
 
 }  // namespace oriel::schedule

@@ -21,7 +21,7 @@
 namespace oriel::backend {
 
 /// The limits of a device that runs every kernel as plain loops.
-PathFacts tile_path_facts(const codegen::LoopProgram& program);
+PathReport tile_path_report(const codegen::LoopProgram& program);
 
 /// A loop program made ready for one device. Launching it is thread-safe.
 class Kernel {
@@ -104,7 +104,7 @@ class Backend {
   /// How the kernel runs, in a line, where the loop program does not tell; else empty. By itself it names stencils.
   virtual std::string method(const codegen::LoopProgram& program) const;
   /// The path that the kernel takes, the paths that it missed, and the estimated time. Costs as much as compiling it.
-  virtual PathFacts paths(const codegen::LoopProgram& program) const;
+  virtual PathReport paths(const codegen::LoopProgram& program) const;
   /// Which of several ways to run kernels this one takes by now, in a line; empty where there is one way. `kernel`:
   /// what compile gave for the program, or null before that.
   virtual std::string tier(const codegen::LoopProgram& program, const Kernel* kernel) const;
@@ -122,7 +122,7 @@ inline void Backend::launch_keeping(const Kernel& kernel, std::span<void* const>
                                     std::span<const graph::Scalar> parameters, const Keeping& /*keeping*/) {
   launch(kernel, arguments, parameters);
 }
-inline PathFacts Backend::paths(const codegen::LoopProgram& program) const { return tile_path_facts(program); }
+inline PathReport Backend::paths(const codegen::LoopProgram& program) const { return tile_path_report(program); }
 inline std::string Backend::source_beside(const codegen::LoopProgram& program,
                                           source::SharedHelpers& /*shared*/) const {
   return source(program);

@@ -66,12 +66,12 @@ std::string text(const PathMiss& miss) {
   return fmt::format("not on {} ({}{}) because {}{}", text(miss.path), miss.what, alike, text(miss.obstacle), factor);
 }
 
-std::string warning(const PathFacts& facts) {
-  if (facts.over_limit() < kFarFromLimit || facts.nanoseconds < kWarnNanoseconds) return {};
+std::string warning(const PathReport& report) {
+  if (report.over_limit() < kFarFromLimit || report.nanoseconds < kWarnNanoseconds) return {};
   std::string why;
-  if (!facts.missed.empty()) why = fmt::format("it is not on {}", text(facts.missed.front().path));
-  for (const std::string& slow : facts.slow) why += (why.empty() ? "" : ", and ") + slow;
-  return fmt::format("warning: about {} times as long as its arithmetic and memory need{}", times(facts.over_limit()),
+  if (!report.missed.empty()) why = fmt::format("it is not on {}", text(report.missed.front().path));
+  for (const std::string& slow : report.slow) why += (why.empty() ? "" : ", and ") + slow;
+  return fmt::format("warning: about {} times as long as its arithmetic and memory need{}", times(report.over_limit()),
                      why.empty() ? why : ": " + why);
 }
 

@@ -1,5 +1,5 @@
 // The path that a device takes to run a kernel, its estimated cost, and the faster path that it could not take. Fixed
-// rates give the costs; nothing is measured when a program runs. explain() shows these facts.
+// rates give the costs; nothing is measured when a program runs. explain() shows the report.
 #pragma once
 
 #include <cstdint>
@@ -50,7 +50,7 @@ struct PathPart {
   double nanoseconds = 0;
 };
 
-struct PathFacts {
+struct PathReport {
   KernelPath path = KernelPath::Nothing;
   std::vector<PathPart> parts;    // of a kernel of several; else the one that it is
   std::vector<PathMiss> missed;   // what would be at least kWorthTelling times as fast
@@ -70,6 +70,6 @@ inline constexpr double kWarnNanoseconds = 20'000;
 /// about 17 times as long".
 std::string text(const PathMiss& miss);
 /// "warning: ..." for a kernel far from its limit; else empty.
-std::string warning(const PathFacts& facts);
+std::string warning(const PathReport& report);
 
 }  // namespace oriel::backend

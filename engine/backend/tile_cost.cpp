@@ -86,17 +86,17 @@ double tile_cost(const LoopProgram& program, const Rates& rates) {
   return cost;
 }
 
-PathFacts tile_path_facts(const LoopProgram& program) {
-  PathFacts facts;
-  facts.path = points(program.outer) == 0 ? KernelPath::Nothing
-               : reduces(program.form)    ? KernelPath::Reductions
-                                          : KernelPath::Elementwise;
+PathReport tile_path_report(const LoopProgram& program) {
+  PathReport report;
+  report.path = points(program.outer) == 0 ? KernelPath::Nothing
+                : reduces(program.form)    ? KernelPath::Reductions
+                                           : KernelPath::Elementwise;
   const double cost = tile_cost(program, kRates);
   const double rest = kRates.launch + kRates.byte * static_cast<double>(program.bytes);
-  facts.parts.push_back({facts.path, cost});
-  facts.nanoseconds = cost + rest;
-  facts.limit = tile_cost(program, kRatesInOrder) + rest;
-  return facts;
+  report.parts.push_back({report.path, cost});
+  report.nanoseconds = cost + rest;
+  report.limit = tile_cost(program, kRatesInOrder) + rest;
+  return report;
 }
 
 std::optional<LoopProgram> without_padding(const LoopProgram& program) {

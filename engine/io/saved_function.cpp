@@ -126,7 +126,7 @@ detail::Shared<detail::Captured> load_into(const std::string& path, const detail
     }
     auto captured = make(loaded.size());
     for (std::unique_ptr<api::CapturedEntry>& entry : loaded) {
-      const api::Facts facts = entry->traced;
+      const api::CallKey facts = entry->traced;
       captured->add(entry, facts);
     }
     return captured;

@@ -99,19 +99,19 @@ void explain_outputs(const Plan& plan, const PlannedKernel& planned, schedule::K
   }
 }
 
-void explain_path(const backend::PathFacts& facts, ExplainedKernel& out) {
-  out.path = backend::text(facts.path);
+void explain_path(const backend::PathReport& report, ExplainedKernel& out) {
+  out.path = backend::text(report.path);
   std::vector<std::string> told;
-  for (const backend::PathPart& part : facts.parts) {
+  for (const backend::PathPart& part : report.parts) {
     std::string text = backend::text(part.path);
-    if (facts.parts.size() > 1 && std::find(told.begin(), told.end(), text) == told.end()) told.push_back(text);
+    if (report.parts.size() > 1 && std::find(told.begin(), told.end(), text) == told.end()) told.push_back(text);
   }
   for (std::size_t k = 0; k < told.size(); ++k) out.path += (k == 0 ? ": " : ", ") + told[k];
-  for (const backend::PathMiss& miss : facts.missed)
+  for (const backend::PathMiss& miss : report.missed)
     out.missed.push_back({backend::text(miss.path), backend::text(miss), miss.factor});
-  out.estimated_nanoseconds = facts.nanoseconds;
-  out.limit_nanoseconds = facts.limit;
-  out.warning = backend::warning(facts);
+  out.estimated_nanoseconds = report.nanoseconds;
+  out.limit_nanoseconds = report.limit;
+  out.warning = backend::warning(report);
 }
 
 ExplainedKernel explain_kernel(const Plan& plan, const PlannedKernel& planned, bool texts) {

@@ -12,18 +12,18 @@ using graph::Op;
 
 // Do the points that need v outnumber its elements by more than the limit?
 bool Boundaries::repeats(SymInt points, EntryId v, std::int64_t most) const {
-  if (points.is_symbolic() || facts(v).symbolic) return points >= numel(arena_[v].shape()) * (most + 1);
-  return points.value() / facts(v).elements > most;
+  if (points.is_symbolic() || properties(v).symbolic) return points >= numel(arena_[v].shape()) * (most + 1);
+  return points.value() / properties(v).elements > most;
 }
 
 std::string Boundaries::of_value(EntryId v) {
   const Entry& e = arena_[v];
   if (!graph::is_elementwise(e.op) && e.op != Op::Gather) return {};
-  const Facts f = facts(v);
+  const ValueProperties f = properties(v);
   if (f.empty) return {};
   for (const Use& p : inliner_.uses(v))
     if (p.instance < 0 && !budget_.room(p.kernel, v, 0)) return budget_.full(p.kernel);
-  if (f.recompute_always || (e.op == Op::Cast && facts(e.source[0]).work == 0)) return {};
+  if (f.recompute_always || (e.op == Op::Cast && properties(e.source[0]).work == 0)) return {};
   for (bool again = true; again;) {
     again = false;
     for (const Use& p : inliner_.uses(v)) {
@@ -88,7 +88,7 @@ std::string Boundaries::of_stage(EntryId v, const Use& p) {
   if (!g_.maps.single(p.map))
     return "the kernel reads this reduction's results through several stacked views that do not merge into one";
   if (!g_.maps.injective(p.map, axes)) {
-    return fmt::format("a reduction that would run {} times to give {}", k.points(p.scope), facts(v).elements);
+    return fmt::format("a reduction that would run {} times to give {}", k.points(p.scope), properties(v).elements);
   }
   return patterns_.loss(v, p, std::move(axes));
 }

@@ -14,16 +14,16 @@ namespace oriel::schedule {
 class Boundaries {
  public:
   /// The arguments must outlive the object.
-  Boundaries(const Arena& arena, const DeviceLimits& limits, const std::vector<Facts>& facts, KernelGraph& graph,
-             Budget& budget, KernelPatterns& patterns, Inliner& inliner)
+  Boundaries(const Arena& arena, const DeviceLimits& limits, const std::vector<ValueProperties>& properties,
+             KernelGraph& graph, Budget& budget, KernelPatterns& patterns, Inliner& inliner)
       : arena_(arena),
         limits_(limits),
-        facts_(facts),
+        properties_(properties),
         g_(graph),
         budget_(budget),
         patterns_(patterns),
         inliner_(inliner),
-        recomputation_(arena, limits, facts, graph, patterns) {}
+        recomputation_(arena, limits, properties, graph, patterns) {}
 
   /// Why a computed (not stored) value cannot be recomputed where it is needed; empty when it can.
   std::string of_value(EntryId v);
@@ -33,13 +33,13 @@ class Boundaries {
   std::string of_stage(EntryId v, const Use& p);
 
  private:
-  const Facts& facts(EntryId v) const { return facts_[static_cast<std::size_t>(v)]; }
+  const ValueProperties& properties(EntryId v) const { return properties_[static_cast<std::size_t>(v)]; }
   const FusionLimits& limits(const Kernel& k) const { return limits_.of(k.device); }
   bool repeats(SymInt points, EntryId v, std::int64_t most) const;
 
   const Arena& arena_;
   const DeviceLimits& limits_;
-  const std::vector<Facts>& facts_;
+  const std::vector<ValueProperties>& properties_;
   KernelGraph& g_;
   Budget& budget_;
   KernelPatterns& patterns_;

@@ -109,7 +109,7 @@ class SumOfProducts {
     kept_.assign(domain_.size(), true);
     for (const SymInt axis : std::get<Ints>(sum_.node->arg)) kept_[static_cast<std::size_t>(axis.value())] = false;
     MapTable maps;
-    const std::vector<Facts> no_facts;  // find_reads asks for none
+    const std::vector<ValueProperties> no_facts;  // find_reads asks for none
     ReductionPatterns forms(arena_, no_facts, maps);
     for (const Factor& factor : factors_) {
       MapId map = maps.identity(domain_);

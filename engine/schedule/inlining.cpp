@@ -125,7 +125,8 @@ void Inliner::inline_at(EntryId v, std::size_t i) {
       instance.map = g_.maps.through(p.map, e, arena_[source].shape());
       const graph::Elements kept = graph::row(e.op).elements;
       const bool masks = kept == graph::Elements::Padded || kept == graph::Elements::Any;
-      instance.role = masks && !facts(source).keeps_zero && g_.maps.masked(instance.map) ? Role::Masked : Role::Alias;
+      instance.role =
+          masks && !properties(source).keeps_zero && g_.maps.masked(instance.map) ? Role::Masked : Role::Alias;
       add_use(source, p.kernel, p.scope, instance.map);
       break;
     }

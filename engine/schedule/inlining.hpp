@@ -6,8 +6,8 @@
 #include <vector>
 
 #include "schedule/budget.hpp"
-#include "schedule/facts.hpp"
 #include "schedule/kernels.hpp"
+#include "schedule/value_properties.hpp"
 
 namespace oriel::schedule {
 
@@ -15,8 +15,8 @@ namespace oriel::schedule {
 class Inliner {
  public:
   /// The arguments must outlive the object.
-  Inliner(const Arena& arena, const std::vector<Facts>& facts, KernelGraph& graph, Budget& budget)
-      : arena_(arena), facts_(facts), g_(graph), budget_(budget), gathered_(arena.size(), false) {}
+  Inliner(const Arena& arena, const std::vector<ValueProperties>& properties, KernelGraph& graph, Budget& budget)
+      : arena_(arena), properties_(properties), g_(graph), budget_(budget), gathered_(arena.size(), false) {}
 
   Kernel& kernel(KernelId k) { return g_.kernels[static_cast<std::size_t>(k)]; }
   auto& uses(EntryId v) { return g_.uses[static_cast<std::size_t>(v)]; }
@@ -41,11 +41,11 @@ class Inliner {
   std::vector<bool> needed_axes(const Kernel& k, MapId map) const;
 
  private:
-  const Facts& facts(EntryId v) const { return facts_[static_cast<std::size_t>(v)]; }
+  const ValueProperties& properties(EntryId v) const { return properties_[static_cast<std::size_t>(v)]; }
   void inline_reduction(EntryId v, std::size_t i);
 
   const Arena& arena_;
-  const std::vector<Facts>& facts_;
+  const std::vector<ValueProperties>& properties_;
   KernelGraph& g_;
   Budget& budget_;
   std::vector<bool> gathered_;  // read anywhere

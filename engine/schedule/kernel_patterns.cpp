@@ -33,7 +33,7 @@ constexpr std::int64_t kManyRows = 64;
 const ReductionPattern* KernelPatterns::pattern(EntryId v) {
   const PatternLimits& limits = limits_.of(arena_.device(v)).patterns;
   // With symbolic sizes this would be a guard, also where there is no form at all.
-  const Facts& points = facts(arena_[v].source[0]);
+  const ValueProperties& points = properties(arena_[v].source[0]);
   if (!points.symbolic && !ReductionPattern::may_run(points.elements, limits)) return nullptr;
   const ReductionPattern& f = patterns_.of(v);
   return f.runs(limits) ? &f : nullptr;
@@ -41,7 +41,7 @@ const ReductionPattern* KernelPatterns::pattern(EntryId v) {
 
 // Are those points so many more than v's elements that evaluating v at each of them costs more than storing it?
 bool KernelPatterns::many(std::int64_t points, EntryId v) const {
-  return static_cast<double>(points) > kMostPadding * static_cast<double>(facts(v).elements);
+  return static_cast<double>(points) > kMostPadding * static_cast<double>(properties(v).elements);
 }
 
 std::string KernelPatterns::conflict(EntryId v, EntryId other) {
@@ -74,7 +74,8 @@ std::string KernelPatterns::loss(EntryId v, const Use& use, std::vector<bool> ax
       // Loops over long rows take one row at a time. A short reduction beside them then runs in tiles of a few
       // elements.
       const std::int64_t depth = estimate(patterns_.of(v).depth);
-      if (around < kLongRow || depth * kMuchLonger > around || facts(v).elements < kManyRows || rereads(v, use.kernel))
+      if (around < kLongRow || depth * kMuchLonger > around || properties(v).elements < kManyRows ||
+          rereads(v, use.kernel))
         return {};
       return fmt::format("a reduction of {} points each: its kernel's rows of {} points are taken one by one", depth,
                          around);
@@ -86,10 +87,10 @@ std::string KernelPatterns::loss(EntryId v, const Use& use, std::vector<bool> ax
   const std::int64_t points = k.points(use.scope);
   if (!many(points, v)) return {};
   const ReductionPattern& ours = patterns_.of(v);
-  if (static_cast<double>(points - facts(v).elements) * static_cast<double>(estimate(ours.depth)) < kPaddedWork)
+  if (static_cast<double>(points - properties(v).elements) * static_cast<double>(estimate(ours.depth)) < kPaddedWork)
     return {};
   return fmt::format("{} that would run for {} results, padding included, to give {}", ours.text(), points,
-                     facts(v).elements);
+                     properties(v).elements);
 }
 
 // Is what v reduces, or what that is made of, needed elsewhere in the kernel?
@@ -101,11 +102,11 @@ bool KernelPatterns::rereads(EntryId v, KernelId k) {
 }
 
 std::string KernelPatterns::end_of_results(EntryId v, std::int64_t points) {
-  if (!facts(v).row_level || !many(points, v)) return {};
-  const ReductionPattern* below = pattern(facts(v).over);
+  if (!properties(v).row_level || !many(points, v)) return {};
+  const ReductionPattern* below = pattern(properties(v).over);
   if (below == nullptr || below->kind == PatternKind::Vector) return {};
   return fmt::format("made of {}: its kernel would compute it {} times for {} elements", below->text(), points,
-                     facts(v).elements);
+                     properties(v).elements);
 }
 
 const ReductionPattern* KernelPatterns::around(const Use& use) {

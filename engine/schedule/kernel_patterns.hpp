@@ -13,8 +13,13 @@ namespace oriel::schedule {
 /// Each answer is the reason in words why a value is stored; empty if nothing is lost.
 class KernelPatterns {
  public:
-  KernelPatterns(const Arena& arena, const DeviceLimits& limits, const std::vector<Facts>& facts, KernelGraph& graph)
-      : arena_(arena), limits_(limits), facts_(facts), graph_(graph), patterns_(arena, facts, graph.maps) {}
+  KernelPatterns(const Arena& arena, const DeviceLimits& limits, const std::vector<ValueProperties>& properties,
+                 KernelGraph& graph)
+      : arena_(arena),
+        limits_(limits),
+        properties_(properties),
+        graph_(graph),
+        patterns_(arena, properties, graph.maps) {}
 
   /// May reductions `v` and `other` share a kernel?
   std::string conflict(EntryId v, EntryId other);
@@ -28,7 +33,7 @@ class KernelPatterns {
   const ReductionPattern* around(const Use& use);
 
  private:
-  const Facts& facts(EntryId v) const { return facts_[static_cast<std::size_t>(v)]; }
+  const ValueProperties& properties(EntryId v) const { return properties_[static_cast<std::size_t>(v)]; }
   const Kernel& kernel(const Use& p) const { return graph_.kernels[static_cast<std::size_t>(p.kernel)]; }
   const ReductionPattern* pattern(EntryId v);
   bool many(std::int64_t points, EntryId v) const;
@@ -36,7 +41,7 @@ class KernelPatterns {
 
   const Arena& arena_;
   const DeviceLimits& limits_;
-  const std::vector<Facts>& facts_;
+  const std::vector<ValueProperties>& properties_;
   KernelGraph& graph_;
   ReductionPatterns patterns_;
 };

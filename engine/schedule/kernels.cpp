@@ -6,10 +6,10 @@
 #include "oriel/error.hpp"
 #include "schedule/boundaries.hpp"
 #include "schedule/budget.hpp"
-#include "schedule/facts.hpp"
 #include "schedule/inlining.hpp"
 #include "schedule/kernel_patterns.hpp"
 #include "schedule/siblings.hpp"
+#include "schedule/value_properties.hpp"
 #include "view/index_maps.hpp"
 
 namespace oriel::schedule {
@@ -27,12 +27,12 @@ class Former {
       : arena_(arena),
         limits_(limits),
         early_(early),
-        facts_(learn_facts(arena)),
+        properties_(find_properties(arena)),
         budget_(arena, limits, g_),
-        inliner_(arena, facts_, g_, budget_),
-        patterns_(arena, limits, facts_, g_),
-        siblings_(arena, limits, facts_, g_, patterns_, budget_),
-        boundaries_(arena, limits, facts_, g_, budget_, patterns_, inliner_) {
+        inliner_(arena, properties_, g_, budget_),
+        patterns_(arena, limits, properties_, g_),
+        siblings_(arena, limits, properties_, g_, patterns_, budget_),
+        boundaries_(arena, limits, properties_, g_, budget_, patterns_, inliner_) {
     g_.writes = writes;
     g_.bases.assign(writes.writes.size(), -1);
     const std::size_t n = arena.size();
@@ -51,7 +51,7 @@ class Former {
   }
 
  private:
-  const Facts& facts(EntryId v) const { return facts_[static_cast<std::size_t>(v)]; }
+  const ValueProperties& properties(EntryId v) const { return properties_[static_cast<std::size_t>(v)]; }
 
   const FusionLimits& limits(const Kernel& k) const { return limits_.of(k.device); }
   void visit(EntryId v) {
@@ -120,7 +120,7 @@ class Former {
   }
 
   void store(EntryId v, std::string reason) {
-    const bool empty = facts(v).empty;
+    const bool empty = properties(v).empty;
     const bool alone = g_.writes.of(v) != nullptr && g_.writes.of(v)->alone;
     std::int32_t host = empty || alone ? -1 : host_use(v);
     KernelId k = -1;
@@ -223,7 +223,7 @@ class Former {
   const Arena& arena_;
   const DeviceLimits& limits_;
   const std::span<const EntryId> early_;
-  const std::vector<Facts> facts_;
+  const std::vector<ValueProperties> properties_;
   KernelGraph g_;
   Budget budget_;
   Inliner inliner_;

@@ -37,7 +37,7 @@ double count(std::int64_t n) { return static_cast<double>(n); }
 
 std::string Recomputation::loss(EntryId v) {
   const auto& uses = graph_.uses[static_cast<std::size_t>(v)];
-  if (!facts(v).over_reduction)
+  if (!properties(v).over_reduction)
     for (const Use& p : uses)
       if (p.instance < 0)
         if (std::string why = repetition(v, p); !why.empty()) return why;
@@ -47,7 +47,7 @@ std::string Recomputation::loss(EntryId v) {
 
 // For a value that is needed at one place, even at more points than it has elements.
 std::string Recomputation::repetition(EntryId v, const Use& use) {
-  const Facts& f = facts(v);
+  const ValueProperties& f = properties(v);
   const Kernel& k = kernel(use);
   std::int64_t points = k.points(use.scope);
   if (points <= f.elements) return {};
@@ -64,7 +64,7 @@ std::string Recomputation::repetition(EntryId v, const Use& use) {
 
 // For a value that is needed at several places: counts operations alone.
 std::string Recomputation::operations(EntryId v) const {
-  const Facts& f = facts(v);
+  const ValueProperties& f = properties(v);
   std::int64_t points = 0, at = 0, first = 0;
   for (const Use& p : graph_.uses[static_cast<std::size_t>(v)]) {
     if (p.instance >= 0) continue;
@@ -82,7 +82,7 @@ std::string Recomputation::operations(EntryId v) const {
 // For a value that is needed at several places, or as a factor that is packed: compares the time of its operations,
 // reads and packing with the time of storing and reading it.
 std::string Recomputation::time(EntryId v) {
-  const Facts& f = facts(v);
+  const ValueProperties& f = properties(v);
   if (f.positions) return {};  // what it hides can be told where it is not stored
   const auto& uses = graph_.uses[static_cast<std::size_t>(v)];
   const auto active = std::count_if(uses.begin(), uses.end(), [](const Use& p) { return p.instance < 0; });
@@ -159,7 +159,7 @@ bool Recomputation::evaluate(EntryId v, const Kernel& k, ScopeId scope, MapId ma
   for (const EntryId e : values) {
     const Op op = arena_[e].op;
     // A value that an expand would repeat often is stored, or lies outside of the loops.
-    if (facts(e).elements * limits_.of(k.device).expand_factor < facts(v).elements) continue;
+    if (properties(e).elements * limits_.of(k.device).expand_factor < properties(v).elements) continue;
     if (graph::is_elementwise(op) || op == Op::Gather)
       out.nanoseconds += (op == Op::Gather ? kCost.gather : kCost.operation) * graph::row(op).cost;
   }
@@ -178,16 +178,16 @@ bool Recomputation::evaluate(EntryId v, const Kernel& k, ScopeId scope, MapId ma
     if (last > 0 && !detail::repeats_or_follows(graph_.maps[r.map], last - 1)) out.in_rows = false;
     if (std::find(met.begin(), met.end(), r.entry) != met.end()) continue;
     met.push_back(r.entry);
-    out.bytes += count(facts(r.entry).elements) * 4 * words(e.dtype);
+    out.bytes += count(properties(r.entry).elements) * 4 * words(e.dtype);
   }
   return true;
 }
 
 // Would stages of the kernel that walk its rows keep v, so that it is evaluated once for all of them?
 bool Recomputation::keeps_row(EntryId v, const Kernel& k) const {
-  if (facts(v).work <= kKeepCost || !k.outer_known || estimate_points(k.outer_shape) < kFewestRows) return false;
+  if (properties(v).work <= kKeepCost || !k.outer_known || estimate_points(k.outer_shape) < kFewestRows) return false;
   const std::int64_t rows = estimate_points(k.outer_shape);
-  const auto row_bytes = count(facts(v).elements) / count(rows) * static_cast<double>(itemsize(arena_[v].dtype));
+  const auto row_bytes = count(properties(v).elements) / count(rows) * static_cast<double>(itemsize(arena_[v].dtype));
   return row_bytes <= count(limits_.of(k.device).row_bytes);
 }
 

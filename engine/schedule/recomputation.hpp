@@ -13,9 +13,9 @@ namespace oriel::schedule {
 /// Each answer is the reason in words why a value is stored; empty if recomputing it costs no more.
 class Recomputation {
  public:
-  Recomputation(const Arena& arena, const DeviceLimits& limits, const std::vector<Facts>& facts, KernelGraph& graph,
-                KernelPatterns& patterns)
-      : arena_(arena), limits_(limits), facts_(facts), graph_(graph), patterns_(patterns) {}
+  Recomputation(const Arena& arena, const DeviceLimits& limits, const std::vector<ValueProperties>& properties,
+                KernelGraph& graph, KernelPatterns& patterns)
+      : arena_(arena), limits_(limits), properties_(properties), graph_(graph), patterns_(patterns) {}
 
   /// For an elementwise value, at all places where the kernel does not hold it yet.
   std::string loss(EntryId v);
@@ -28,7 +28,7 @@ class Recomputation {
     bool in_rows = true;  // do all operands lie along the last loop?
   };
 
-  const Facts& facts(EntryId v) const { return facts_[static_cast<std::size_t>(v)]; }
+  const ValueProperties& properties(EntryId v) const { return properties_[static_cast<std::size_t>(v)]; }
   const Kernel& kernel(const Use& p) const { return graph_.kernels[static_cast<std::size_t>(p.kernel)]; }
   std::string repetition(EntryId v, const Use& use);
   std::string operations(EntryId v) const;
@@ -39,7 +39,7 @@ class Recomputation {
 
   const Arena& arena_;
   const DeviceLimits& limits_;
-  const std::vector<Facts>& facts_;
+  const std::vector<ValueProperties>& properties_;
   KernelGraph& graph_;
   KernelPatterns& patterns_;
 };

@@ -89,7 +89,7 @@ ReductionPattern ReductionPatterns::find(EntryId v) {
   const Entry& e = arena_[v];
   pattern.dtype = e.dtype;
   pattern.results = numel(e.shape());
-  if (facts_[static_cast<std::size_t>(v)].empty || numel(arena_[e.source[0]].shape()) == 0) return pattern;
+  if (properties_[static_cast<std::size_t>(v)].empty || numel(arena_[e.source[0]].shape()) == 0) return pattern;
   for (const SymInt n : reduced_extents(arena_[e.source[0]].shape(), std::get<Ints>(e.node->arg))) pattern.depth *= n;
   const bool product = find_product(v, pattern);
   // Few rows that share a matrix of windows are windows with weights.
@@ -108,7 +108,7 @@ std::vector<EntryId> ReductionPatterns::sources(EntryId v) {
   for (const Read& r : reads) {
     const Entry& e = arena_[r.entry];
     const bool memory = !e.is_const() && e.op != Op::Iota;
-    if (memory && facts_[static_cast<std::size_t>(r.entry)].elements >= points / 2) list.push_back(r.entry);
+    if (memory && properties_[static_cast<std::size_t>(r.entry)].elements >= points / 2) list.push_back(r.entry);
   }
   return list;
 }
@@ -119,7 +119,7 @@ std::vector<EntryId> ReductionPatterns::operands(EntryId v) {
   const EntryId source = arena_[v].source[0];
   find_reads(source, maps_.identity(arena_[source].shape()), reads, &list);
   const std::int64_t points = estimate_points(arena_[source].shape());
-  std::erase_if(list, [&](EntryId e) { return facts_[static_cast<std::size_t>(e)].elements < points / 2; });
+  std::erase_if(list, [&](EntryId e) { return properties_[static_cast<std::size_t>(e)].elements < points / 2; });
   return list;
 }
 
@@ -139,7 +139,7 @@ bool ReductionPatterns::find_factors(EntryId v, EntryId& product, MapId& map) {
     const Entry& movement = arena_[product];
     const EntryId below = movement.source[0];
     map = maps_.through(map, movement, arena_[below].shape());
-    if (maps_.masked(map) && !facts_[static_cast<std::size_t>(below)].keeps_zero) return false;
+    if (maps_.masked(map) && !properties_[static_cast<std::size_t>(below)].keeps_zero) return false;
     product = below;
     if (steps == kMostMovements) return false;
   }
@@ -153,11 +153,11 @@ bool ReductionPatterns::find_product(EntryId v, ReductionPattern& pattern) {
   const Shape& domain = arena_[arena_[v].source[0]].shape();
   // If both factors differ from point to point, all axes are batches.
   const auto distinct = [&](int side) {
-    return facts_[static_cast<std::size_t>(arena_[product].source[side])].distinct;
+    return properties_[static_cast<std::size_t>(arena_[product].source[side])].distinct;
   };
   if (distinct(0) && distinct(1) && detail::moves_everywhere(maps_[map])) return false;
   std::vector<bool> varies[2];
-  const auto work = [&](int side) { return facts_[static_cast<std::size_t>(arena_[product].source[side])].work; };
+  const auto work = [&](int side) { return properties_[static_cast<std::size_t>(arena_[product].source[side])].work; };
   const int cheaper = work(1) < work(0) ? 1 : 0;
   for (const int side : {cheaper, 1 - cheaper}) {
     std::vector<Read> reads;
@@ -224,7 +224,7 @@ bool ReductionPatterns::find_windows(EntryId v, const ReductionPattern& pattern)
   // Without a raw view below, windows do not overlap, and only those of several axes are looked for.
   const Shape extents = reduced_extents(arena_[source].shape(), std::get<Ints>(e.node->arg));
   const auto across = std::count_if(extents.begin(), extents.end(), [](SymInt n) { return n > 1; });
-  if (across < 2 && !facts_[static_cast<std::size_t>(source)].raw_view) return false;
+  if (across < 2 && !properties_[static_cast<std::size_t>(source)].raw_view) return false;
   if (pattern.depth < 2 || pattern.depth > kMostTaps) return false;
   const std::vector<bool> reduced = reduced_axes(e, arena_[source].shape().size());
   if (reads_windows(source, maps_.identity(arena_[source].shape()), reduced)) return true;

@@ -9,9 +9,9 @@
 #include <vector>
 
 #include "schedule/arena.hpp"
-#include "schedule/facts.hpp"
 #include "schedule/maps.hpp"
 #include "schedule/pattern_limits.hpp"
+#include "schedule/value_properties.hpp"
 
 namespace oriel::schedule {
 
@@ -49,8 +49,8 @@ std::int64_t own_points(const MapTable& maps, MapId map);
 class ReductionPatterns {
  public:
   /// Index maps are added to `maps`.
-  ReductionPatterns(const Arena& arena, const std::vector<Facts>& facts, MapTable& maps)
-      : arena_(arena), facts_(facts), maps_(maps) {}
+  ReductionPatterns(const Arena& arena, const std::vector<ValueProperties>& properties, MapTable& maps)
+      : arena_(arena), properties_(properties), maps_(maps) {}
 
   /// The form of a reduction, which is found once. A reduction that needs more than a few hundred values has none.
   const ReductionPattern& of(EntryId v);
@@ -80,7 +80,7 @@ class ReductionPatterns {
   bool find_factors(EntryId v, EntryId& product, MapId& map);
 
   const Arena& arena_;
-  const std::vector<Facts>& facts_;
+  const std::vector<ValueProperties>& properties_;
   MapTable& maps_;
   std::unordered_map<EntryId, ReductionPattern> known_;
 };

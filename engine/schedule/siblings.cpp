@@ -8,8 +8,8 @@ using base::mix;
 
 // The reduction that gives v its rows, if kernels over it may be fused: one over plain values.
 EntryId Siblings::joinable_reduction(EntryId v) const {
-  const EntryId r = facts(v).over;
-  return r != kNone && !facts(arena_[r].source[0]).over_reduction ? r : kNone;
+  const EntryId r = properties(v).over;
+  return r != kNone && !properties(arena_[r].source[0]).over_reduction ? r : kNone;
 }
 
 // What kernels must share to be fused; 0 where v is fused with none.
@@ -22,7 +22,7 @@ std::uint64_t Siblings::key(EntryId v) const {
     const Entry& e = arena_[r];
     return mix(mix(h, hash_value(arena_[e.source[0]].shape())), hash_value(std::get<Ints>(e.node->arg)));
   }
-  return facts(v).over_reduction ? 0 : h;
+  return properties(v).over_reduction ? 0 : h;
 }
 
 void Siblings::add(EntryId v, KernelId k) {

@@ -12,9 +12,9 @@ namespace oriel::schedule {
 
 class Siblings {
  public:
-  Siblings(const Arena& arena, const DeviceLimits& limits, const std::vector<Facts>& facts, KernelGraph& graph,
-           KernelPatterns& patterns, Budget& budget)
-      : arena_(arena), limits_(limits), facts_(facts), graph_(graph), patterns_(patterns), budget_(budget) {}
+  Siblings(const Arena& arena, const DeviceLimits& limits, const std::vector<ValueProperties>& properties,
+           KernelGraph& graph, KernelPatterns& patterns, Budget& budget)
+      : arena_(arena), limits_(limits), properties_(properties), graph_(graph), patterns_(patterns), budget_(budget) {}
 
   /// The newest kernel that may compute and store v beside its own values; -1 if there is none. The kernels at
   /// v's uses read it.
@@ -23,13 +23,13 @@ class Siblings {
   void add(EntryId v, KernelId k);
 
  private:
-  const Facts& facts(EntryId v) const { return facts_[static_cast<std::size_t>(v)]; }
+  const ValueProperties& properties(EntryId v) const { return properties_[static_cast<std::size_t>(v)]; }
   EntryId joinable_reduction(EntryId v) const;
   std::uint64_t key(EntryId v) const;
 
   const Arena& arena_;
   const DeviceLimits& limits_;
-  const std::vector<Facts>& facts_;
+  const std::vector<ValueProperties>& properties_;
   KernelGraph& graph_;
   KernelPatterns& patterns_;
   Budget& budget_;

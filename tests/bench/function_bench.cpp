@@ -133,7 +133,7 @@ void guards(benchmark::State& state) {
   oriel::detail::CapturedArguments arguments{&state};
   arguments.tensors.push_back(&x);
   arguments.tensors.push_back(&y);
-  oriel::api::Facts facts;
+  oriel::api::CallKey facts;
   oriel::api::CapturedInputs inputs;
   oriel::api::gather(arguments, inputs, facts);
   oriel::api::CapturedEntry entry;
@@ -156,7 +156,7 @@ void facts(benchmark::State& state) {
   arguments.tensors.push_back(&x);
   arguments.tensors.push_back(&y);
   for (auto _ : state) {
-    oriel::api::Facts facts;
+    oriel::api::CallKey facts;
     oriel::api::CapturedInputs inputs;
     oriel::api::gather(arguments, inputs, facts);
     benchmark::DoNotOptimize(facts.data());

@@ -19,9 +19,9 @@
 
 namespace oriel::detail {
 
+using api::CallKey;
 using api::CapturedEntry;
 using api::CapturedInputs;
-using api::Facts;
 using base::Debug;
 
 Captured::Captured(FunctionOptions its_options, int& its_traces, Site its_site)
@@ -57,7 +57,7 @@ std::uint64_t Captured::earlier_runs() const noexcept {
   return runs;
 }
 
-const CapturedEntry* Captured::add(std::unique_ptr<CapturedEntry>& entry, const Facts& facts) {
+const CapturedEntry* Captured::add(std::unique_ptr<CapturedEntry>& entry, const CallKey& facts) {
   for (std::size_t i = 0; i < options.limit; ++i) {
     const CapturedEntry* there = nullptr;
     if (entries_[i].compare_exchange_strong(there, entry.get(), std::memory_order_acq_rel)) return entry.release();
@@ -98,7 +98,7 @@ bool in_trace() noexcept { return runtime::tracing(); }
 
 bool run_captured(const Captured& captured, const CapturedArguments& arguments, CapturedResults& results) {
   if (captured.due_for_verification()) return false;  // capture() has the callable
-  Facts facts;
+  CallKey facts;
   CapturedInputs inputs;
   api::gather(arguments, inputs, facts);
   const CapturedEntry* entry = captured.find(facts);
@@ -115,7 +115,7 @@ std::string joined(const std::vector<FunctionMiss>& misses, std::string_view bet
   return text;
 }
 
-std::vector<FunctionMiss> misses_of(const Captured& captured, const Facts& facts) {
+std::vector<FunctionMiss> misses_of(const Captured& captured, const CallKey& facts) {
   std::vector<FunctionMiss> misses;
   for (const CapturedEntry* entry : captured.entries()) misses.push_back(entry->first_miss(facts, misses.size()));
   return misses;
@@ -133,7 +133,7 @@ std::string exhausted(const Captured& captured) {
 }
 
 /// Does fact k differ from that of an earlier trace?
-bool differs(const CapturedEntry& entry, const std::vector<api::FactName>& names, const Facts& facts, std::size_t k) {
+bool differs(const CapturedEntry& entry, const std::vector<api::FactName>& names, const CallKey& facts, std::size_t k) {
   if (entry.traced.size() != facts.size() || entry.names[k].subject != names[k].subject) return false;
   return entry.traced[k] != facts[k];
 }
@@ -141,7 +141,7 @@ bool differs(const CapturedEntry& entry, const std::vector<api::FactName>& names
 /// Sizes that are equal share a symbol (SizePolicy::duck). Those that were different in an earlier trace get symbols of
 /// their own: that they are equal now is chance. Sizes that share one are given one name.
 void tell_apart(const std::vector<const CapturedEntry*>& earlier, const std::vector<api::FactName>& names,
-                const Facts& facts, std::vector<api::SizeChoice>& choices) {
+                const CallKey& facts, std::vector<api::SizeChoice>& choices) {
   const auto shares = [](const api::SizeChoice& choice) {
     return choice.policy == SizePolicy::duck && choice.mark.name.empty();
   };
@@ -174,7 +174,7 @@ void tell_apart(const std::vector<const CapturedEntry*>& earlier, const std::vec
 /// Chooses the sizes that become symbols: those that are marked, and others as the options say.
 std::vector<api::SizeChoice> choose_sizes(const Captured& captured, const CapturedArguments& arguments,
                                           const CapturedInputs& inputs, const std::vector<api::FactName>& names,
-                                          const Facts& facts) {
+                                          const CallKey& facts) {
   std::vector<api::SizeChoice> out;
   const std::vector<const CapturedEntry*> earlier = captured.entries();
   for (std::size_t k = 0; k < names.size(); ++k) {
@@ -232,7 +232,7 @@ void refuse_call(const Captured& captured, const CapturedArguments& arguments) {
     throw ArgumentError("function", fmt::format("{} was called while another captured function was traced; call it "
                                                 "outside of it, and pass its results",
                                                 called(captured)));
-  Facts facts;
+  CallKey facts;
   CapturedInputs inputs;
   api::gather(arguments, inputs, facts);
   throw ArgumentError(
@@ -246,7 +246,7 @@ bool capture(Captured& captured, const CapturedArguments& arguments, const Trace
              CapturedResults& results) {
   const std::uint16_t context = api::context_of(arguments);
   if (base::ContextState* const state = base::find_context(context)) base::load_debug(*state);
-  Facts facts;
+  CallKey facts;
   CapturedInputs inputs;
   api::gather(arguments, inputs, facts);
   const CapturedEntry* entry = captured.find(facts);

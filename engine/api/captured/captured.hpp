@@ -19,7 +19,7 @@ class Captured {
   Captured& operator=(const Captured&) = delete;
 
   /// The first entry whose guards hold, or null.
-  const api::CapturedEntry* find(const api::Facts& facts) const {
+  const api::CapturedEntry* find(const api::CallKey& facts) const {
     for (std::size_t i = 0; i < options.limit; ++i) {
       const api::CapturedEntry* entry = entries_[i].load(std::memory_order_acquire);
       if (entry == nullptr) return nullptr;
@@ -36,7 +36,7 @@ class Captured {
   std::uint64_t earlier_runs() const noexcept;
   /// Adds the entry, unless another thread has added one for these facts meanwhile. Returns the entry to run. If there
   /// was no room, this is the caller's entry, and `entry` still owns it.
-  const api::CapturedEntry* add(std::unique_ptr<api::CapturedEntry>& entry, const api::Facts& facts);
+  const api::CapturedEntry* add(std::unique_ptr<api::CapturedEntry>& entry, const api::CallKey& facts);
 
   const FunctionOptions options;
   const Site site;

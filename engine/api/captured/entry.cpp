@@ -57,7 +57,7 @@ class Numbers {
 
 }  // namespace
 
-FunctionMiss CapturedEntry::first_miss(const Facts& call, std::size_t number) const {
+FunctionMiss CapturedEntry::first_miss(const CallKey& call, std::size_t number) const {
   for (const CapturedGuard& g : guards) {
     const auto i = static_cast<std::size_t>(g.fact);
     if (i < call.size() && call[i] == g.value) continue;
@@ -170,7 +170,7 @@ class CapturedEntry::Call {
   Numbers numbers_;
 };
 
-void CapturedEntry::run(const CapturedInputs& given, const Facts& call_facts, const CapturedArguments& arguments,
+void CapturedEntry::run(const CapturedInputs& given, const CallKey& call_facts, const CapturedArguments& arguments,
                         detail::CapturedResults& out) const {
   Call call(*this, given, arguments);
   if (!sizes) {
@@ -180,7 +180,7 @@ void CapturedEntry::run(const CapturedInputs& given, const Facts& call_facts, co
     return finish(call, fixed, out);
   }
   call.values.resize(sizes->values());
-  const auto run_stage = [&](const CapturedStage& stage, const Facts& known) {
+  const auto run_stage = [&](const CapturedStage& stage, const CallKey& known) {
     std::shared_ptr<const CapturedPlan> plan =
         stage.plan({known.data(), known.size()}, {call.values.data(), call.values.size()});
     call.run(*plan, [&](std::size_t root) { return stage.graph().computes()[root]; });
@@ -191,7 +191,7 @@ void CapturedEntry::run(const CapturedInputs& given, const Facts& call_facts, co
     out.sizes = result_sizes.at({call_facts.data(), call_facts.size()});
     return finish(call, *run_stage(sizes->stages().front(), call_facts), out);
   }
-  Facts known = call_facts;
+  CallKey known = call_facts;
   for (std::size_t k = 0; k < sizes->unbacked().size(); ++k) {
     run_stage(sizes->stages()[k], known);
     const NodePtr value = call.node(sizes->unbacked()[k].mask);

@@ -6,7 +6,7 @@
 #include <string>
 #include <vector>
 
-#include "api/captured/facts.hpp"
+#include "api/captured/call_key.hpp"
 #include "api/captured/origin.hpp"
 #include "api/captured/plan.hpp"
 #include "api/captured/result_sizes.hpp"
@@ -31,7 +31,7 @@ struct CapturedResult {
 struct CapturedEntry {
   std::vector<CapturedGuard> guards;
   std::size_t facts = 0;  // number of facts of a call that can pass
-  Facts traced;           // the facts of the traced call
+  CallKey traced;         // the facts of the traced call
 
   CapturedPlan fixed;                    // used if no size is a symbol
   std::unique_ptr<CapturedSizes> sizes;  // else: guards and plans
@@ -61,7 +61,7 @@ struct CapturedEntry {
   std::vector<FunctionMiss> misses;
 
   /// Checks the guards in order.
-  bool holds(const Facts& call) const {
+  bool holds(const CallKey& call) const {
     if (call.size() != facts) return false;
     const std::int64_t* const values = call.data();
     for (const CapturedGuard& g : guards)
@@ -69,10 +69,10 @@ struct CapturedEntry {
     return sizes == nullptr || sizes->guards().hold(values);
   }
   /// Why a call does not pass: the first guard that fails.
-  FunctionMiss first_miss(const Facts& call, std::size_t number) const;
+  FunctionMiss first_miss(const CallKey& call, std::size_t number) const;
   /// Runs the kernels, writes what the function writes, and makes the results. Throws as realize does; then nothing has
   /// changed.
-  void run(const CapturedInputs& call, const Facts& call_facts, const detail::CapturedArguments& arguments,
+  void run(const CapturedInputs& call, const CallKey& call_facts, const detail::CapturedArguments& arguments,
            detail::CapturedResults& out) const;
   /// Has the context ended that it was traced for? Then it serves no call.
   bool ended() const noexcept;
@@ -90,7 +90,7 @@ struct CapturedEntry {
 /// Runs the callable on placeholders and schedules its results. `inputs`, `facts` and `names` are those of the call;
 /// `choices` are the sizes that become symbols.
 std::unique_ptr<CapturedEntry> trace(const detail::CapturedArguments& arguments, const CapturedInputs& inputs,
-                                     const Facts& facts, std::vector<FactName> names,
+                                     const CallKey& facts, std::vector<FactName> names,
                                      const std::vector<SizeChoice>& choices, const detail::TracerBase& tracer,
                                      Site site, std::optional<std::size_t> guards_per_size = {});
 

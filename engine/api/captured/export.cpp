@@ -62,13 +62,13 @@ std::size_t choose_entry(const Captured& captured, const std::vector<const Captu
                      symbolic.size(), called(captured)));
 }
 
-using Facts = std::vector<std::int64_t>;  // of a call, without counts
+using CallValues = std::vector<std::int64_t>;  // of a call, without counts
 
 /// Makes an export of one entry, planned for the sizes of some call. A `general` plan asks less of the sizes: each
 /// reduction that may have a form of its own has a kernel to itself, whether that pays or not.
 class EntryExport {
  public:
-  EntryExport(const CapturedEntry& entry, std::size_t number, const FunctionExportOptions& options, Facts call,
+  EntryExport(const CapturedEntry& entry, std::size_t number, const FunctionExportOptions& options, CallValues call,
               std::size_t plan, bool general)
       : entry_(entry),
         number_(number),
@@ -278,8 +278,8 @@ class EntryExport {
   }
 
   /// The sizes of a call, by the symbols.
-  Facts values(std::span<const std::int64_t> call) const {
-    Facts out;
+  CallValues values(std::span<const std::int64_t> call) const {
+    CallValues out;
     for (const sym::Environment::Symbol& s : symbols_.env().environment().symbols.all())
       out.push_back(call[symbols_.fact_of(s.expr)]);
     return out;
@@ -301,7 +301,7 @@ class EntryExport {
   const bool general_;
   const api::CapturedSizes& sizes_;
   const FunctionExportOptions& options_;
-  const Facts facts_;
+  const CallValues facts_;
   api::PlanSymbols symbols_;  // owns the environment of all expressions, so it is destroyed last
   std::unique_ptr<StageGraph::Symbolic> graph_;
   std::vector<NodePtr> results_;
@@ -335,12 +335,12 @@ class EntryPlans {
   // Of plans for sizes that were met, and not asked for.
   static constexpr std::size_t kMostPlans = 8;
 
-  bool served(const Facts& call) const {
+  bool served(const CallValues& call) const {
     for (std::size_t k = 0; k < made_.size(); ++k)
       if (source::cpp::serves(*units_[k], made_[k]->values(call))) return true;
     return false;
   }
-  void add(const Facts& call, bool general = false) {
+  void add(const CallValues& call, bool general = false) {
     if (!general && served(call)) return;
     auto made = std::make_unique<EntryExport>(entry_, number_, options_, call, made_.size(), general);
     units_.push_back(made->make());
@@ -348,17 +348,17 @@ class EntryPlans {
   }
 
   /// Sets a size wherever it is an argument's.
-  void set(Facts& call, std::size_t fact, std::int64_t value) const {
+  void set(CallValues& call, std::size_t fact, std::int64_t value) const {
     const api::SizeSymbols& symbols = entry_.sizes->symbols();
     call[fact] = value;
     for (const api::SizeSymbols::Symbol& s : symbols.symbols())
       if (symbols.fact_of(s.size.node()) == fact) call[s.fact] = value;
   }
-  Facts asked(const std::vector<std::int64_t>& sizes) const {
+  CallValues asked(const std::vector<std::int64_t>& sizes) const {
     const auto& symbols = made_.front()->symbols_.env().environment().symbols.all();
     if (sizes.size() != symbols.size())
       refuse(fmt::format("a set of {} sizes to serve; the entry has {} sizes", sizes.size(), symbols.size()));
-    Facts call = traced_;
+    CallValues call = traced_;
     for (std::size_t k = 0; k < sizes.size(); ++k)
       set(call, made_.front()->symbols_.fact_of(symbols[k].expr), sizes[k]);
     if (const auto miss = entry_.sizes->guards().first_miss(call.data()))
@@ -379,7 +379,7 @@ class EntryPlans {
     std::ranges::sort(met);
     for (const std::vector<std::int64_t>& sizes : met) {
       if (made_.size() >= kMostPlans) return;
-      Facts call = traced_;
+      CallValues call = traced_;
       for (std::size_t k = 0; k < sizes.size(); ++k) set(call, stage.facts()[k], sizes[k]);
       try {
         add(call);
@@ -392,7 +392,7 @@ class EntryPlans {
   const CapturedEntry& entry_;
   const std::size_t number_;
   const FunctionExportOptions& options_;
-  const Facts traced_;
+  const CallValues traced_;
   std::vector<std::unique_ptr<EntryExport>> made_;  // own the environments
   std::vector<std::unique_ptr<ExportUnit>> units_;
 };
@@ -406,7 +406,7 @@ ExportedArgument described_argument(const ExportUnit& unit, const ExportedTensor
 }  // namespace
 
 std::optional<std::size_t> entry_of(const Captured& captured, const CapturedArguments& arguments) {
-  api::Facts facts;
+  api::CallKey facts;
   api::CapturedInputs inputs;
   api::gather(arguments, inputs, facts);
   const std::vector<const CapturedEntry*> entries = captured.entries();

@@ -342,7 +342,7 @@ void prepare_sizes(ByteReader& bytes, const CapturedEntry& entry) {
   const std::uint32_t sets = bytes.u32();
   if (sets > kMostSavedSizes) bytes.fail("is damaged: it has too many sets of sizes");
   for (std::uint32_t k = 0; k < sets; ++k) {
-    Facts at = entry.traced;
+    CallKey at = entry.traced;
     for (const std::size_t fact : facts) at[fact] = bytes.i64();
     if (entry.sizes && entry.holds(at))
       static_cast<void>(entry.sizes->stages().front().plan({at.data(), at.size()}, {}));
@@ -358,7 +358,7 @@ std::unique_ptr<CapturedEntry> decode_entry(const SavedEntry& saved, const std::
   call.origin.form.arguments = saved.arguments;
   call.origin.form.result = saved.result;
   call.arguments.signature = signature.signature;
-  Facts facts;
+  CallKey facts;
   CapturedInputs inputs;
   gather(call.arguments, inputs, facts);
   facts[kBoundsFact] = static_cast<std::int64_t>(call.origin.bounds);

@@ -5,7 +5,7 @@
 #include <memory>
 #include <vector>
 
-#include "api/captured/facts.hpp"
+#include "api/captured/call_key.hpp"
 #include "api/captured/symbols.hpp"
 #include "graph/make.hpp"
 #include "oriel/settings.hpp"

@@ -17,8 +17,8 @@
 
 namespace oriel::api {
 
-SizeSymbols::SizeSymbols(const std::vector<SizeChoice>& choices, const std::vector<FactName>& names, const Facts& facts,
-                         std::optional<std::size_t> guards_per_size)
+SizeSymbols::SizeSymbols(const std::vector<SizeChoice>& choices, const std::vector<FactName>& names,
+                         const CallKey& facts, std::optional<std::size_t> guards_per_size)
     : facts_(facts.size()), traced_(facts) {
   env_->environment().guards_per_symbol = guards_per_size;
   env_->environment().call_frames = true;

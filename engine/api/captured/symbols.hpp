@@ -6,7 +6,7 @@
 #include <string>
 #include <vector>
 
-#include "api/captured/facts.hpp"
+#include "api/captured/call_key.hpp"
 #include "oriel/shape_env.hpp"
 #include "sym/environment.hpp"
 #include "sym/program.hpp"
@@ -28,7 +28,7 @@ class SizeSymbols {
  public:
   /// Makes a symbol for each choice; sizes 0 and 1 stay numbers. Throws ArgumentError if a marked size violates its
   /// mark.
-  SizeSymbols(const std::vector<SizeChoice>& choices, const std::vector<FactName>& names, const Facts& facts,
+  SizeSymbols(const std::vector<SizeChoice>& choices, const std::vector<FactName>& names, const CallKey& facts,
               std::optional<std::size_t> guards_per_size);
 
   /// The size in the trace: a symbol or the number.
@@ -76,7 +76,7 @@ class SizeSymbols {
   std::vector<Symbol> symbols_;
   std::vector<SymInt> counts_;
   std::size_t facts_ = 0;  // number of facts of a call
-  Facts traced_;           // their values
+  CallKey traced_;         // their values
 };
 
 /// Conditions over the facts of a call.

@@ -26,7 +26,7 @@ namespace {
 
 /// The shape of each storage of a call, with symbols for sizes.
 std::vector<Shape> symbolic_shapes(const SizeSymbols& symbols, const CapturedInputs& inputs,
-                                   const std::vector<FactName>& names, const Facts& facts) {
+                                   const std::vector<FactName>& names, const CallKey& facts) {
   std::vector<Shape> shapes;
   for (const CapturedInputs::Storage& s : inputs.storages) shapes.push_back(s.node->shape);
   for (std::size_t k = 0; k < names.size(); ++k)
@@ -328,7 +328,7 @@ TracedGraph graph_of(Reader& reader, const Placeholders& placeholders, const Unb
 }  // namespace
 
 std::unique_ptr<CapturedEntry> trace(const CapturedArguments& arguments, const CapturedInputs& inputs,
-                                     const Facts& facts, std::vector<FactName> names,
+                                     const CallKey& facts, std::vector<FactName> names,
                                      const std::vector<SizeChoice>& choices, const detail::TracerBase& tracer,
                                      Site site, std::optional<std::size_t> guards_per_size) {
   SizeSymbols symbols(choices, names, facts, guards_per_size);

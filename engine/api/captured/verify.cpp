@@ -62,7 +62,7 @@ bool alike(const Tensor& got, const Tensor& want, std::int64_t position) {
 }  // namespace
 
 Expected::Expected(const detail::Captured& captured, const CapturedArguments& arguments, const CapturedInputs& inputs,
-                   const Facts& facts, const detail::TracerBase& tracer)
+                   const CallKey& facts, const detail::TracerBase& tracer)
     : captured_(captured), tracer_(tracer), own_(apart(arguments, inputs)) {
   const std::unique_ptr<CapturedEntry> fresh =
       trace(arguments, inputs, facts, name_facts(arguments, inputs, tracer.names(captured.options)), {}, tracer,
@@ -70,7 +70,7 @@ Expected::Expected(const detail::Captured& captured, const CapturedArguments& ar
   CapturedArguments on_own = arguments;
   on_own.tensors.clear();
   for (const Tensor& x : own_) on_own.tensors.push_back(&x);
-  Facts own_facts;
+  CallKey own_facts;
   CapturedInputs own_inputs;
   gather(on_own, own_inputs, own_facts);
   fresh->run(own_inputs, own_facts, on_own, results_);

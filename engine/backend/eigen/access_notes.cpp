@@ -163,7 +163,7 @@ class Notes {
 
 std::vector<std::string> access_notes(const LoopProgram& program, const Plan& plan) {
   if (plan.path != KernelPath::Elementwise && plan.path != KernelPath::Reductions) return {};
-  if (tile_path_facts(program).nanoseconds < kWarnNanoseconds) return {};
+  if (tile_path_report(program).nanoseconds < kWarnNanoseconds) return {};
   return Notes(program, plan).run();
 }
 

@@ -9,7 +9,7 @@
 #include "backend/eigen/access_notes.hpp"
 #include "backend/eigen/isa/levels.hpp"
 #include "backend/eigen/kernel_time.hpp"
-#include "backend/eigen/path_facts.hpp"
+#include "backend/eigen/path_report.hpp"
 #include "backend/eigen/products/contraction_plan.hpp"
 #include "backend/eigen/products/parts.hpp"
 #include "backend/eigen/products/windows_plan.hpp"
@@ -285,9 +285,9 @@ std::string EigenBackend::source(const codegen::LoopProgram& program) const { re
 std::string EigenBackend::source_beside(const codegen::LoopProgram& program, source::SharedHelpers& shared) const {
   return source::cpp::render_beside(program, shared);
 }
-PathFacts EigenBackend::paths(const codegen::LoopProgram& program) const {
+PathReport EigenBackend::paths(const codegen::LoopProgram& program) const {
   const codegen::LoopProgram runs = as_it_runs(program);
-  return path_facts(runs, *make_plan(runs, table_, tile_), table_);
+  return path_report(runs, *make_plan(runs, table_, tile_), table_);
 }
 
 std::string EigenBackend::method(const codegen::LoopProgram& program) const {

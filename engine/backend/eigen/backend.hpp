@@ -57,7 +57,7 @@ class EigenBackend final : public Backend {
   std::string source(const codegen::LoopProgram& program) const override;
   std::string source_beside(const codegen::LoopProgram& program, source::SharedHelpers& shared) const override;
   std::string method(const codegen::LoopProgram& program) const override;
-  PathFacts paths(const codegen::LoopProgram& program) const override;
+  PathReport paths(const codegen::LoopProgram& program) const override;
   std::string tier(const codegen::LoopProgram& program, const Kernel* kernel) const override;
   std::string details() override;
   /// The number of threads that run a kernel that takes one thread `seconds`.

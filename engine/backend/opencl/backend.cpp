@@ -349,7 +349,7 @@ KernelPath path_of(const codegen::LoopProgram& program, WorkMapping mapping) {
     case WorkMapping::Loops:
       break;
   }
-  return tile_path_facts(program).path;
+  return tile_path_report(program).path;
 }
 
 }  // namespace
@@ -359,26 +359,26 @@ std::string OpenClBackend::method(const codegen::LoopProgram& program) const {
   return text.empty() ? Backend::method(program) : text;
 }
 
-PathFacts OpenClBackend::paths(const codegen::LoopProgram& program) const {
-  PathFacts facts;
-  facts.path = path_of(program, render(program, table_, render_).mapping);
-  facts.parts.push_back({facts.path, 0});
-  if (facts.path != KernelPath::Reductions) return facts;
+PathReport OpenClBackend::paths(const codegen::LoopProgram& program) const {
+  PathReport report;
+  report.path = path_of(program, render(program, table_, render_).mapping);
+  report.parts.push_back({report.path, 0});
+  if (report.path != KernelPath::Reductions) return report;
   for (std::size_t s = 0; s < program.stages.size(); ++s) {
     for (std::size_t r = 0; r < program.stages[s].reductions.size(); ++r) {
       const std::optional<codegen::LoopProgram> one = alone(program, s, r);
       if (!one || render(*one, table_, render_).mapping != WorkMapping::Blocked) continue;
       const std::string what = codegen::to_string(*codegen::contraction_in(one->form));
       const auto known =
-          std::find_if(facts.missed.begin(), facts.missed.end(), [&](const PathMiss& m) { return m.what == what; });
-      if (known != facts.missed.end()) {
+          std::find_if(report.missed.begin(), report.missed.end(), [&](const PathMiss& m) { return m.what == what; });
+      if (known != report.missed.end()) {
         ++known->times;
       } else {
-        facts.missed.push_back({KernelPath::Blocked, PathObstacle::SharedKernel, what, 1, 0});
+        report.missed.push_back({KernelPath::Blocked, PathObstacle::SharedKernel, what, 1, 0});
       }
     }
   }
-  return facts;
+  return report;
 }
 
 std::string OpenClBackend::report(const Kernel& kernel) const {

@@ -46,7 +46,7 @@ class OpenClBackend final : public Backend {
   std::string source(const codegen::LoopProgram& program) const override;
   std::string source_beside(const codegen::LoopProgram& program, source::SharedHelpers& shared) const override;
   std::string method(const codegen::LoopProgram& program) const override;
-  PathFacts paths(const codegen::LoopProgram& program) const override;
+  PathReport paths(const codegen::LoopProgram& program) const override;
   void time_launches(bool timed) override { timed_.store(timed, std::memory_order_relaxed); }
   std::string report(const Kernel& kernel) const override;
   std::string details() override;

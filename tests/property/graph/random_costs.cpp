@@ -173,11 +173,11 @@ double estimate(std::span<const Tensor> roots, std::string* text = nullptr, bool
   for (const runtime::PlannedKernel& k : plan.kernels) {
     if (!k.runs || k.copied_from) continue;
     const codegen::LoopProgram& program = k.lowered.program;
-    const backend::PathFacts facts = backend::backend_for(k.device).paths(program);
-    sum += facts.nanoseconds;
+    const backend::PathReport report = backend::backend_for(k.device).paths(program);
+    sum += report.nanoseconds;
     if (text == nullptr) continue;
-    *text += fmt::format("    {:9.0f} ns {} on {}\n", facts.nanoseconds, program.name, backend::text(facts.path));
-    for (const backend::PathMiss& miss : facts.missed) *text += fmt::format("      {}\n", backend::text(miss));
+    *text += fmt::format("    {:9.0f} ns {} on {}\n", report.nanoseconds, program.name, backend::text(report.path));
+    for (const backend::PathMiss& miss : report.missed) *text += fmt::format("      {}\n", backend::text(miss));
   }
   return sum;
 }

@@ -99,15 +99,15 @@ TEST_CASE("reductions that share a kernel lose their path, each is told once wit
   const runtime::Plan plan = test::plan({graph::binary(graph::Op::Add, product(), product())}, limits);
   REQUIRE(plan.kernels.size() == 1);
   const codegen::LoopProgram& program = plan.kernels[0].lowered.program;
-  const backend::PathFacts facts = backend::backend_for(Device::eigen()).paths(program);
-  CHECK(facts.path == backend::KernelPath::Reductions);
-  REQUIRE(facts.missed.size() == 1);
-  CHECK(facts.missed[0].times == 2);
-  CHECK(facts.missed[0].obstacle == backend::PathObstacle::SharedKernel);
-  CHECK(facts.missed[0].factor > 5);
-  CHECK(facts.over_limit() > backend::kFarFromLimit);
-  CHECK(has(backend::text(facts.missed[0]), "batch 1, 128 x 128 x 128, 2 alike"));
-  CHECK(has(backend::warning(facts), "it is not on blocked products"));
+  const backend::PathReport report = backend::backend_for(Device::eigen()).paths(program);
+  CHECK(report.path == backend::KernelPath::Reductions);
+  REQUIRE(report.missed.size() == 1);
+  CHECK(report.missed[0].times == 2);
+  CHECK(report.missed[0].obstacle == backend::PathObstacle::SharedKernel);
+  CHECK(report.missed[0].factor > 5);
+  CHECK(report.over_limit() > backend::kFarFromLimit);
+  CHECK(has(backend::text(report.missed[0]), "batch 1, 128 x 128 x 128, 2 alike"));
+  CHECK(has(backend::warning(report), "it is not on blocked products"));
   // The path of the part as a kernel of its own is a product.
   const auto one = backend::alone(program, 0, 0);
   REQUIRE(one.has_value());

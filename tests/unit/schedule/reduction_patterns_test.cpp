@@ -254,8 +254,8 @@ TEST_CASE("distinct values read an element of their own at each point") {
   const auto distinct = [](const Tensor& t) {
     const Tensor y = t + 1.5F;  // the arena refers to its nodes
     const runtime::Plan p = plan_of({y});
-    const std::vector<schedule::Facts> facts = schedule::learn_facts(*p.arena);
-    return facts[static_cast<std::size_t>((*p.arena)[p.arena->root(0)].source[0])].distinct;
+    const std::vector<schedule::ValueProperties> properties = schedule::find_properties(*p.arena);
+    return properties[static_cast<std::size_t>((*p.arena)[p.arena->root(0)].source[0])].distinct;
   };
   CHECK(distinct(exp(x)));
   CHECK(distinct(exp(x.transpose().flip(0))));

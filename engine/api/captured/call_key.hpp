@@ -23,9 +23,9 @@ struct CapturedInputs {
   InlineVector<std::int64_t, 8> storage_of;  // by tensor: index of its storage
 };
 
-/// One integer for each fact. The place of a fact depends only on earlier facts: calls that agree on all facts before
-/// it have it in the same place.
-using Facts = InlineVector<std::int64_t, 96>;
+/// The key by which a call finds its entry: one integer for each fact, which guards compare. The place of a fact
+/// depends only on earlier facts: calls that agree on all facts before it have it in the same place.
+using CallKey = InlineVector<std::int64_t, 96>;
 /// The places of the facts that every call starts with.
 enum SettingFact : std::size_t { kSignatureFact, kDefaultDeviceFact, kRulesFact, kBoundsFact };
 
@@ -33,7 +33,7 @@ enum SettingFact : std::size_t { kSignatureFact, kDefaultDeviceFact, kRulesFact,
 std::uint16_t context_of(const detail::CapturedArguments& arguments);
 
 /// Gathers storages and facts. Realises pending storages. Throws what realize throws.
-void gather(const detail::CapturedArguments& arguments, CapturedInputs& inputs, Facts& facts);
+void gather(const detail::CapturedArguments& arguments, CapturedInputs& inputs, CallKey& facts);
 
 /// What a fact is about.
 struct FactName {

@@ -7,6 +7,6 @@
 namespace oriel::backend::eigen {
 
 /// `plan` was made from `program` with `table`.
-PathFacts path_facts(const codegen::LoopProgram& program, const Plan& plan, const isa::Table& table);
+PathReport path_report(const codegen::LoopProgram& program, const Plan& plan, const isa::Table& table);
 
 }  // namespace oriel::backend::eigen

@@ -10,7 +10,7 @@ namespace oriel::schedule {
 
 inline constexpr std::int64_t kWorkCap = 1'000'000;
 
-struct Facts {
+struct ValueProperties {
   std::int64_t elements = 0;    // as an estimate
   bool symbolic = false;        // is the number of elements an expression?
   bool empty = false;           // are there no elements?
@@ -27,6 +27,6 @@ struct Facts {
 };
 
 /// One element for each entry of the arena.
-std::vector<Facts> learn_facts(const Arena& arena);
+std::vector<ValueProperties> find_properties(const Arena& arena);
 
 }  // namespace oriel::schedule

@@ -1,4 +1,4 @@
-#include "backend/eigen/path_facts.hpp"
+#include "backend/eigen/path_report.hpp"
 
 #include <algorithm>
 #include <utility>
@@ -55,12 +55,12 @@ struct SlowRead {
   double nanoseconds = 0;
 };
 
-class Facts {
+class PathReporter {
  public:
-  Facts(const LoopProgram& program, const Plan& plan, const isa::Table& table)
+  PathReporter(const LoopProgram& program, const Plan& plan, const isa::Table& table)
       : program_(program), plan_(plan), table_(table) {}
 
-  PathFacts run() {
+  PathReport run() {
     out_.path = plan_.path;
     if (plan_.path == KernelPath::Nothing) return out_;
     Cost cost = {kRates.launch + kRates.byte * real(program_.bytes), 0};
@@ -319,15 +319,15 @@ class Facts {
   const LoopProgram& program_;
   const Plan& plan_;
   const isa::Table& table_;
-  PathFacts out_;
+  PathReport out_;
   std::vector<SlowRead> slow_packs_;
   Cost share_{1, 1};  // the part of a reduction's cost alone that it adds to its stage
 };
 
 }  // namespace
 
-PathFacts path_facts(const LoopProgram& program, const Plan& plan, const isa::Table& table) {
-  return Facts(program, plan, table).run();
+PathReport path_report(const LoopProgram& program, const Plan& plan, const isa::Table& table) {
+  return PathReporter(program, plan, table).run();
 }
 
 }  // namespace oriel::backend::eigen

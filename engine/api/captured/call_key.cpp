@@ -1,4 +1,4 @@
-#include "api/captured/facts.hpp"
+#include "api/captured/call_key.hpp"
 
 #include <fmt/format.h>
 #include <bit>
@@ -34,7 +34,7 @@ namespace {
 /// Gathers only the facts.
 struct Values {
   static constexpr bool kBuilds = false;
-  Facts& facts;
+  CallKey& facts;
   void operator()(std::int64_t value, Kind /*kind*/, const char* /*what*/, std::size_t /*tensor*/,
                   std::int64_t /*index*/ = -1) {
     facts.push_back(value);
@@ -325,7 +325,7 @@ std::uint16_t context_of(const CapturedArguments& arguments) {
                                    : Access::cell(*arguments.tensors.front()).device().context;
 }
 
-void gather(const CapturedArguments& arguments, CapturedInputs& inputs, Facts& facts) {
+void gather(const CapturedArguments& arguments, CapturedInputs& inputs, CallKey& facts) {
   Values sink{facts};
   say_setting(arguments, sink);
   for (const std::int64_t value : arguments.values) facts.push_back(value);
@@ -350,7 +350,7 @@ std::vector<FactName> name_facts(const CapturedArguments& arguments, const Captu
 std::vector<std::vector<graph::NodePtr>> symbolic_views(const CapturedArguments& arguments,
                                                         const CapturedInputs& inputs, const SizeSymbols& symbols,
                                                         std::span<const graph::NodePtr> storages) {
-  Facts before;
+  CallKey before;
   Values count{before};
   say_setting(arguments, count);
   SymbolicViews sink{.symbols = symbols, .next = before.size() + arguments.values.size(), .storages = storages};

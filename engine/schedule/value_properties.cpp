@@ -1,4 +1,4 @@
-#include "schedule/facts.hpp"
+#include "schedule/value_properties.hpp"
 
 #include <algorithm>
 
@@ -14,9 +14,9 @@ namespace {
 // The elements that a mask hides are known only if it is not stored.
 constexpr std::int64_t kMaskWork = 12;
 
-Facts learn(const Arena& arena, const std::vector<Facts>& facts, EntryId v) {
+ValueProperties learn(const Arena& arena, const std::vector<ValueProperties>& properties, EntryId v) {
   const Entry& e = arena[v];
-  Facts f;
+  ValueProperties f;
   const SymInt elements = numel(e.shape());
   f.elements = estimate(elements);
   f.symbolic = elements.is_symbolic();
@@ -35,7 +35,7 @@ Facts learn(const Arena& arena, const std::vector<Facts>& facts, EntryId v) {
   f.positions = e.is_const() || e.op == Op::Iota || row.op_class == graph::OpClass::Elementwise ||
                 row.op_class == graph::OpClass::Movement;
   for (int k = e.op == Op::Assign || e.op == Op::Gather ? 1 : 0; k < e.arity; ++k) {
-    const Facts& s = facts[static_cast<std::size_t>(e.source[k])];
+    const ValueProperties& s = properties[static_cast<std::size_t>(e.source[k])];
     f.positions = f.positions && s.positions;
     f.distinct = f.distinct || (passes && s.distinct);
     f.raw_view = f.raw_view || s.raw_view || e.op == Op::RawView;
@@ -60,11 +60,11 @@ Facts learn(const Arena& arena, const std::vector<Facts>& facts, EntryId v) {
 
 }  // namespace
 
-std::vector<Facts> learn_facts(const Arena& arena) {
-  std::vector<Facts> facts(arena.size());
+std::vector<ValueProperties> find_properties(const Arena& arena) {
+  std::vector<ValueProperties> properties(arena.size());
   for (EntryId v = 0; v < static_cast<EntryId>(arena.size()); ++v)
-    facts[static_cast<std::size_t>(v)] = learn(arena, facts, v);
-  return facts;
+    properties[static_cast<std::size_t>(v)] = learn(arena, properties, v);
+  return properties;
 }
 
 }  // namespace oriel::schedule

@@ -343,7 +343,7 @@ NodePtr Call::drop(NodePtr x, const Ints& axes) const {
       strides.push_back({0, {{d, 1}}});
   }
   const NodePtr source = x;
-  return graph::restrided(reshape(std::move(x), shape), source, std::move(strides));
+  return graph::with_derived_strides(reshape(std::move(x), shape), source, std::move(strides));
 }
 
 SymInt Call::count(const Shape& shape, const Ints& axes) const {

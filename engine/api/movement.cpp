@@ -72,7 +72,7 @@ Shape filled_in(const Call& call, const Shape& from, const Shape& shape) {
 NodePtr reshaped(const Call& call, NodePtr x, const Shape& shape) {
   const bool anew = x->layout_class != graph::LayoutClass::RowMajor && graph::known_same(x->shape, shape) &&
                     std::ranges::any_of(shape, [](SymInt n) -> bool { return sym::or_false(n == 1); });
-  return anew ? graph::restepped(std::move(x), {}, call.origin()) : call.reshape(std::move(x), shape);
+  return anew ? graph::with_unit_axis_strides(std::move(x), {}, call.origin()) : call.reshape(std::move(x), shape);
 }
 
 }  // namespace
@@ -154,7 +154,7 @@ Tensor unsqueeze(const Operand& x, std::int64_t axis) {
     else
       strides.insert(place, {0, {{at, node->shape[at]}}});
     const NodePtr source = node;
-    return graph::restrided(call.reshape(std::move(node), shape), source, std::move(strides));
+    return graph::with_derived_strides(call.reshape(std::move(node), shape), source, std::move(strides));
   });
 }
 
@@ -187,11 +187,11 @@ NodePtr expanded(const Call& call, NodePtr x, const Shape& shape) {
   }
   if (ahead != 0) {
     const NodePtr source = x;
-    x = graph::restrided(call.reshape(std::move(x), padded), source, std::move(of_x));
+    x = graph::with_derived_strides(call.reshape(std::move(x), padded), source, std::move(of_x));
   }
   const NodePtr source = x;
   NodePtr out = call.broadcast(std::move(x), shape);  // throws if the shapes do not fit
-  return out == source ? out : graph::restrided(std::move(out), source, std::move(of_padded));
+  return out == source ? out : graph::with_derived_strides(std::move(out), source, std::move(of_padded));
 }
 
 Tensor broadcast(std::string_view name, const Operand& x, const Shape& shape) {

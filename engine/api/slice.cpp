@@ -93,7 +93,7 @@ NodePtr slice_axis(const Call& call, NodePtr x, std::size_t axis, Steps s, std::
   const SymInt n = shape[axis];
   const std::size_t rank = shape.size();
   const auto stepped = [&](NodePtr moved, const NodePtr& source, std::int64_t step) {
-    return graph::restrided(std::move(moved), source, strides_by(rank, axis, step));
+    return graph::with_derived_strides(std::move(moved), source, strides_by(rank, axis, step));
   };
   if (s.step < 0) {
     x = graph::flip(std::move(x), {axis}, call.origin());
@@ -104,7 +104,7 @@ NodePtr slice_axis(const Call& call, NodePtr x, std::size_t axis, Steps s, std::
     ranges[axis] = {s.first, s.first + s.count};
     x = call.shrink(std::move(x), ranges);
     return asked > 1 && sym::or_false(s.count == 1)
-               ? graph::restepped(std::move(x), strides_by(rank, axis, asked), call.origin())
+               ? graph::with_unit_axis_strides(std::move(x), strides_by(rank, axis, asked), call.origin())
                : x;
   }
   // count > 1, so step < n and count * step < 2 * n, which only repeated axes of more than 2^62 elements exceed.
@@ -118,7 +118,7 @@ NodePtr slice_axis(const Call& call, NodePtr x, std::size_t axis, Steps s, std::
     graph::AxisStrides apart = strides_by(rank, axis, s.step);
     apart.insert(apart.begin() + static_cast<std::ptrdiff_t>(axis) + 1, {0, {{axis, 1}}});
     NodePtr source = x;
-    x = graph::restrided(call.reshape(std::move(x), split), source, std::move(apart));
+    x = graph::with_derived_strides(call.reshape(std::move(x), split), source, std::move(apart));
     Ranges first = whole(split);
     first[axis + 1] = {0, 1};
     x = call.shrink(std::move(x), first);
@@ -211,7 +211,7 @@ Tensor diagonal(const Operand& x, std::int64_t offset, std::int64_t a, std::int6
       if (d != row && d != column) kept.push_back({0, {{d, 1}}});
     kept.push_back({0, {{row, 1}, {column, 1}}});
     const NodePtr source = node;
-    return graph::restrided(viewed(call, std::move(node), view, asks), source, std::move(kept));
+    return graph::with_derived_strides(viewed(call, std::move(node), view, asks), source, std::move(kept));
   });
 }
 
@@ -239,7 +239,7 @@ Tensor unfold(const Operand& x, std::int64_t axis, std::int64_t size, std::int64
     graph::AxisStrides kept = strides_by(shape.size(), d, step);
     kept.push_back({0, {{d, 1}}});
     const NodePtr source = node;
-    return graph::restrided(viewed(call, std::move(node), view, asks), source, std::move(kept));
+    return graph::with_derived_strides(viewed(call, std::move(node), view, asks), source, std::move(kept));
   });
 }
 

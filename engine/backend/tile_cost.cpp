@@ -6,7 +6,7 @@
 
 #include "backend/backend.hpp"
 #include "codegen/cost.hpp"
-#include "codegen/makers.hpp"
+#include "codegen/definitions.hpp"
 
 namespace oriel::backend {
 
@@ -128,7 +128,7 @@ std::optional<LoopProgram> alone(const LoopProgram& program, std::size_t stage, 
   Stage& to = out.stages[0];
   to.inner = from.inner;
   to.reductions = {r};
-  if (!codegen::Makers(program, stage).gather(r.input, to.body)) return std::nullopt;
+  if (!codegen::Definitions(program, stage).gather(r.input, to.body)) return std::nullopt;
   const std::size_t rank = out.outer.size() + to.inner.size();
   for (Instr& in : to.body) {
     if (!codegen::reads(in)) continue;

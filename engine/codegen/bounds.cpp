@@ -6,7 +6,7 @@
 #include <limits>
 #include <optional>
 
-#include "codegen/makers.hpp"
+#include "codegen/definitions.hpp"
 #include "sym/interval.hpp"
 
 namespace oriel::codegen {
@@ -42,7 +42,10 @@ Bounds bounds_of(sym::Interval range) {
 class Bounder::Impl {
  public:
   Impl(const LoopProgram& program, std::span<const graph::Scalar> parameters)
-      : program_(program), parameters_(parameters), makers_(makers_of(program)), known_(program.values.size()) {}
+      : program_(program),
+        parameters_(parameters),
+        definitions_(definitions_of(program)),
+        known_(program.values.size()) {}
 
   void look_at(std::span<const IndexRange> box) {
     box_.clear();
@@ -50,7 +53,7 @@ class Bounder::Impl {
     std::fill(known_.begin(), known_.end(), std::nullopt);
   }
   bool may_hide() const {
-    return std::any_of(makers_.begin(), makers_.end(), [&](const Instr* in) {
+    return std::any_of(definitions_.begin(), definitions_.end(), [&](const Instr* in) {
       return in != nullptr && in->code == Code::Const && constant(*in).exactly(-kInfinity);
     });
   }
@@ -59,7 +62,7 @@ class Bounder::Impl {
   Bounds of(ValueId v, int depth) {
     std::optional<Bounds>& known = known_[static_cast<std::size_t>(v)];
     if (!known) {
-      const Instr* in = makers_[static_cast<std::size_t>(v)];
+      const Instr* in = definitions_[static_cast<std::size_t>(v)];
       const Bounds found = in == nullptr || depth > kDeepest ? Bounds{} : of(in, depth);
       known_[static_cast<std::size_t>(v)] = found;
     }
@@ -191,7 +194,7 @@ class Bounder::Impl {
   const LoopProgram& program_;
   std::vector<sym::Interval> box_;
   const std::span<const graph::Scalar> parameters_;
-  const std::vector<const Instr*> makers_;
+  const std::vector<const Instr*> definitions_;
   std::vector<std::optional<Bounds>> known_;
 };
 
@@ -210,7 +213,9 @@ class Settler {
  public:
   /// `program` must outlive it.
   explicit Settler(const LoopProgram& program)
-      : makers_(makers_of(program)), inner_(program.values.size(), false), by_positions_(program.values.size(), false) {
+      : definitions_(definitions_of(program)),
+        inner_(program.values.size(), false),
+        by_positions_(program.values.size(), false) {
     for (const Stage& stage : program.stages) {
       for (const Instr& in : stage.body) {
         if (in.result != kNoValue) inner_[at(in.result)] = true;
@@ -223,7 +228,7 @@ class Settler {
   /// Replaces every choice that can be settled by one of its sides. Between two constants, `truth` selects the side;
   /// the choice stays if `truth` is empty.
   void run(SettledChoices& out, std::optional<bool> truth) {
-    std::vector<ValueId> instead(makers_.size());
+    std::vector<ValueId> instead(definitions_.size());
     for (std::size_t v = 0; v < instead.size(); ++v) instead[v] = static_cast<ValueId>(v);
     for (const Stage& stage : out.program.stages) {
       for (const Instr& in : stage.body) {
@@ -259,8 +264,8 @@ class Settler {
 
  private:
   static std::size_t at(ValueId v) { return static_cast<std::size_t>(v); }
-  const Instr* maker(ValueId v) const { return v == kNoValue ? nullptr : makers_[at(v)]; }
-  bool is_constant(ValueId v) const { return maker(v) != nullptr && maker(v)->code == Code::Const; }
+  const Instr* definition(ValueId v) const { return v == kNoValue ? nullptr : definitions_[at(v)]; }
+  bool is_constant(ValueId v) const { return definition(v) != nullptr && definition(v)->code == Code::Const; }
 
   void look_at(const Instr& in) {
     if (in.result == kNoValue) return;
@@ -275,13 +280,13 @@ class Settler {
   void read_again(LoopProgram& program) const {
     for (Stage& stage : program.stages) {
       std::vector<Instr> body;
-      std::vector<ValueId> here(makers_.size(), kNoValue);  // the stage's own values
+      std::vector<ValueId> here(definitions_.size(), kNoValue);  // the stage's own values
       for (const Instr& in : stage.body)
         if (in.result != kNoValue) here[at(in.result)] = in.result;
       const std::function<void(ValueId&)> own = [&](ValueId& v) {
-        if (v == kNoValue || !inner_[at(v)] || computed(*maker(v))) return;
+        if (v == kNoValue || !inner_[at(v)] || computed(*definition(v))) return;
         if (here[at(v)] == kNoValue) {
-          Instr again = *maker(v);
+          Instr again = *definition(v);
           own(again.a);
           again.result = here[at(v)] = static_cast<ValueId>(program.values.size());
           program.values.push_back(program.values[at(v)]);
@@ -325,7 +330,7 @@ class Settler {
     }
   }
 
-  std::vector<const Instr*> makers_;
+  std::vector<const Instr*> definitions_;
   std::vector<bool> inner_;
   std::vector<bool> by_positions_;  // known without memory
 };

@@ -4,7 +4,7 @@
 
 #include <fmt/format.h>
 
-#include "codegen/makers.hpp"
+#include "codegen/definitions.hpp"
 #include "codegen/stack.hpp"
 #include "oriel/error.hpp"
 #include "schedule/loops.hpp"
@@ -155,7 +155,7 @@ LoopProgram factor_program(const LoopProgram& program, const Contraction& c, boo
   all.insert(all.end(), stage.inner.begin(), stage.inner.end());
   LoopProgram out = without_loops(program, extents);
   std::vector<Instr>& list = out.stages[0].outer;
-  if (!Makers(program, c.stage).gather(left ? c.left : c.right, list)) {
+  if (!Definitions(program, c.stage).gather(left ? c.left : c.right, list)) {
     throw InternalError("contraction", "a factor of " + program.name + " is made by no instruction");
   }
   for (Instr& in : list) {

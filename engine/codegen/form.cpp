@@ -6,8 +6,8 @@
 #include <fmt/format.h>
 
 #include "codegen/contraction.hpp"
+#include "codegen/definitions.hpp"
 #include "codegen/join.hpp"
-#include "codegen/makers.hpp"
 #include "codegen/online_softmax.hpp"
 #include "codegen/stencil.hpp"
 #include "codegen/windows.hpp"

@@ -3,7 +3,7 @@
 #include <algorithm>
 #include <set>
 
-#include "codegen/makers.hpp"
+#include "codegen/definitions.hpp"
 #include "codegen/stack.hpp"
 
 namespace oriel::codegen {
@@ -30,7 +30,9 @@ class Matcher {
 
  private:
   static bool looped(const Stage& stage) { return !stage.body.empty() || !stage.reductions.empty(); }
-  const Instr* maker(ValueId v) const { return v == kNoValue ? nullptr : makers_[static_cast<std::size_t>(v)]; }
+  const Instr* definition(ValueId v) const {
+    return v == kNoValue ? nullptr : definitions_[static_cast<std::size_t>(v)];
+  }
   static bool is(const Instr* in, Op op) { return in != nullptr && in->code == Code::Elementwise && in->op == op; }
 
   // There must be a maximum, a sum, and a stage that stores, all over the same columns.
@@ -67,16 +69,16 @@ class Matcher {
   // the sum.
   bool find_weights() {
     const LoopProgram& p = weights_;
-    makers_ = makers_of(p);
+    definitions_ = definitions_of(p);
     const Reduction& most = p.stages[out_.max_stage].reductions[0];
     const Reduction& sum = p.stages[out_.sum_stage].reductions[0];
     out_.dtype = sum.dtype;
-    const Instr* quotient = maker(store_.a);
-    if (quotient != nullptr && quotient->code == Code::Round) quotient = maker(quotient->a);
+    const Instr* quotient = definition(store_.a);
+    if (quotient != nullptr && quotient->code == Code::Round) quotient = definition(quotient->a);
     if (!is(quotient, Op::Div) || quotient->b != sum.result || !same(quotient->a, sum.input, 0)) return false;
-    const Instr* power = maker(sum.input);
+    const Instr* power = definition(sum.input);
     if (!is(power, Op::Exp) || power->dtype != most.dtype || most.dtype != sum.dtype) return false;
-    const Instr* shift = maker(power->a);
+    const Instr* shift = definition(power->a);
     if (!is(shift, Op::Sub) || shift->b != most.result) return false;
     out_.shifted = shift->a;
     out_.power = sum.input;
@@ -101,8 +103,8 @@ class Matcher {
   // Are a and b the same value, kept or computed again?
   bool same(ValueId a, ValueId b, int depth) {
     if (a == b || !met_.emplace(a, b).second) return true;  // compared when the pair was first met
-    const Instr* x = maker(a);
-    const Instr* y = maker(b);
+    const Instr* x = definition(a);
+    const Instr* y = definition(b);
     if (x == nullptr || y == nullptr || depth > kDeepestEqual || x->code != y->code || x->op != y->op ||
         x->dtype != y->dtype || x->from != y->from) {
       return false;
@@ -125,7 +127,7 @@ class Matcher {
     out_.weights_argument = static_cast<std::size_t>(weights_.accesses[static_cast<std::size_t>(store_.aux)].buffer);
     if (!program_.arguments[out_.weights_argument].local) return false;
     int loads = 0;
-    const std::vector<const Instr*> maker = makers_of(products_);
+    const std::vector<const Instr*> definition = definitions_of(products_);
     for (const Stage& stage : products_.stages) {
       for (const Instr& in : stage.outer)
         if (in.code == Code::Load && buffer_of(products_, in) == out_.weights_argument) return false;
@@ -157,7 +159,7 @@ class Matcher {
   const LoopProgram weights_;
   const LoopProgram products_;
   OnlineSoftmax out_;
-  std::vector<const Instr*> makers_;
+  std::vector<const Instr*> definitions_;
   Instr store_;
   std::set<std::pair<ValueId, ValueId>> met_;
 };

@@ -23,7 +23,7 @@ Strides WindowFinder::strides(const Access& access) const {
 
 bool WindowFinder::accesses(ValueId v, std::vector<const Access*>& list) const {
   std::vector<Instr> made;
-  if (!makers().gather(v, made)) return false;
+  if (!definitions().gather(v, made)) return false;
   for (const Instr& in : made) {
     if (in.code == Code::Gather) return false;  // its access does not say which elements it reads
     if (!reads(in)) continue;
@@ -44,9 +44,9 @@ std::optional<WindowLayout> WindowFinder::layout(const std::vector<const Access*
   return l;
 }
 
-const Makers& WindowFinder::makers() const {
-  if (!makers_) makers_.emplace(program_, index_);
-  return *makers_;
+const Definitions& WindowFinder::definitions() const {
+  if (!definitions_) definitions_.emplace(program_, index_);
+  return *definitions_;
 }
 
 bool WindowFinder::pays(const WindowLayout& l, bool rows) const {
@@ -56,10 +56,10 @@ bool WindowFinder::pays(const WindowLayout& l, bool rows) const {
   int across = 0;  // inner loops that move through the source
   for (std::size_t d = outer_; d < outer_ + inner_; ++d) {
     const std::int64_t last = std::max<std::int64_t>(l.steps[d], 0) * (extent(d) - 1);
-    if (l.ways[d] == Way::X) column_span += last;
-    if (l.ways[d] == Way::Y) row_span += last;
-    if (l.ways[d] == Way::Plane) planes *= extent(d);
-    if (l.ways[d] != Way::None && extent(d) > 1) ++across;
+    if (l.directions[d] == LoopDirection::X) column_span += last;
+    if (l.directions[d] == LoopDirection::Y) row_span += last;
+    if (l.directions[d] == LoopDirection::Plane) planes *= extent(d);
+    if (l.directions[d] != LoopDirection::None && extent(d) > 1) ++across;
   }
   const std::int64_t columns = (x_points - 1) * l.steps[x] + column_span + 1;
   const std::int64_t height = (y_points - 1) * (rows ? l.steps[x - 1] : 0) + row_span + 1;
@@ -108,18 +108,18 @@ bool WindowFinder::possible() const {
 WindowLayout WindowFinder::guided(const Strides& s, bool rows) const {
   const std::size_t x = outer_ - 1;
   WindowLayout l;
-  l.ways.assign(s.size(), Way::None);
+  l.directions.assign(s.size(), LoopDirection::None);
   l.steps.assign(s.size(), 0);
-  for (std::size_t d = 0; d < x; ++d) l.ways[d] = Way::Slow;
-  l.ways[x] = Way::X;
+  for (std::size_t d = 0; d < x; ++d) l.directions[d] = LoopDirection::Slow;
+  l.directions[x] = LoopDirection::X;
   const bool has_y = rows && s[x - 1] != 0;
-  if (rows) l.ways[x - 1] = has_y ? Way::Y : Way::None;
+  if (rows) l.directions[x - 1] = has_y ? LoopDirection::Y : LoopDirection::None;
   struct Axis {
-    Way way;
+    LoopDirection direction;
     std::int64_t span;
   };
-  boost::container::small_vector<Axis, 2> axes{{Way::X, std::abs(s[x]) * (extent(x) - 1)}};
-  if (has_y) axes.push_back({Way::Y, std::abs(s[x - 1]) * (extent(x - 1) - 1)});
+  boost::container::small_vector<Axis, 2> axes{{LoopDirection::X, std::abs(s[x]) * (extent(x) - 1)}};
+  if (has_y) axes.push_back({LoopDirection::Y, std::abs(s[x - 1]) * (extent(x - 1) - 1)});
   if (has_y && std::abs(s[x - 1]) < std::abs(s[x])) std::swap(axes[0], axes[1]);
 
   boost::container::small_vector<std::size_t, 8> order(inner_);
@@ -130,44 +130,45 @@ WindowLayout WindowFinder::guided(const Strides& s, bool rows) const {
   for (const std::size_t r : order) {
     if (s[r] == 0) continue;
     while (at < axes.size() && std::abs(s[r]) > axes[at].span) ++at;
-    l.ways[r] = at < axes.size() ? axes[at].way : Way::Plane;
+    l.directions[r] = at < axes.size() ? axes[at].direction : LoopDirection::Plane;
     if (at < axes.size()) axes[at].span += std::abs(s[r]) * (extent(r) - 1);
   }
-  measure(s, l, Way::X, x, l.x_first);
-  if (has_y) measure(s, l, Way::Y, x - 1, l.y_first);
+  measure(s, l, LoopDirection::X, x, l.x_first);
+  if (has_y) measure(s, l, LoopDirection::Y, x - 1, l.y_first);
   return l;
 }
 
-void WindowFinder::measure(const Strides& s, WindowLayout& l, Way way, std::size_t lead, std::int64_t& first) const {
+void WindowFinder::measure(const Strides& s, WindowLayout& l, LoopDirection direction, std::size_t lead,
+                           std::int64_t& first) const {
   std::int64_t unit = 0;
   for (std::size_t d = 0; d < s.size(); ++d) {
-    if (l.ways[d] == way) unit = std::gcd(unit, s[d]);
+    if (l.directions[d] == direction) unit = std::gcd(unit, s[d]);
   }
   if (s[lead] < 0) unit = -unit;
   for (std::size_t d = 0; d < s.size(); ++d) {
-    if (l.ways[d] != way) continue;
+    if (l.directions[d] != direction) continue;
     l.steps[d] = s[d] / unit;
     if (l.steps[d] < 0) first += l.steps[d] * (extent(d) - 1);
   }
 }
 
 bool WindowFinder::follows(const Strides& s, const WindowLayout& l) const {
-  for (const Way way : {Way::X, Way::Y}) {
-    const std::int64_t unit = unit_of(s, l, way);
+  for (const LoopDirection direction : {LoopDirection::X, LoopDirection::Y}) {
+    const std::int64_t unit = unit_of(s, l, direction);
     for (std::size_t d = 0; d < s.size(); ++d) {
-      if (l.ways[d] == way && s[d] != l.steps[d] * unit) return false;
+      if (l.directions[d] == direction && s[d] != l.steps[d] * unit) return false;
     }
   }
   for (std::size_t d = 0; d < s.size(); ++d) {
-    if (l.ways[d] == Way::None && s[d] != 0) return false;
+    if (l.directions[d] == LoopDirection::None && s[d] != 0) return false;
   }
   return true;
 }
 
-std::int64_t WindowFinder::unit_of(const Strides& s, const WindowLayout& l, Way way) const {
+std::int64_t WindowFinder::unit_of(const Strides& s, const WindowLayout& l, LoopDirection direction) const {
   const std::size_t x = outer_ - 1;
-  const std::size_t lead = way == Way::X ? x : x - 1;
-  if (way == Way::Y && (x == 0 || l.ways[x - 1] != Way::Y)) return 0;
+  const std::size_t lead = direction == LoopDirection::X ? x : x - 1;
+  if (direction == LoopDirection::Y && (x == 0 || l.directions[x - 1] != LoopDirection::Y)) return 0;
   return s[lead] / l.steps[lead];
 }
 

@@ -6,8 +6,8 @@
 #include <optional>
 #include <vector>
 
+#include "codegen/definitions.hpp"
 #include "codegen/loop_program.hpp"
-#include "codegen/makers.hpp"
 
 namespace oriel::codegen {
 
@@ -15,11 +15,11 @@ namespace oriel::codegen {
 using Strides = boost::container::small_vector<std::int64_t, 8>;
 
 /// How the loops move through a source: along x, along y, or from plane to plane.
-enum class Way : std::uint8_t { None, Slow, X, Y, Plane };
+enum class LoopDirection : std::uint8_t { None, Slow, X, Y, Plane };
 
-/// The way and step of every loop, by the outer loops, then the inner ones.
+/// The direction and step of every loop, by the outer loops, then the inner ones.
 struct WindowLayout {
-  boost::container::small_vector<Way, 8> ways;
+  boost::container::small_vector<LoopDirection, 8> directions;
   Strides steps;             // of X and Y loops, in rows or columns; may be negative
   std::int64_t x_first = 0;  // the least column and row, where the other loops are 0
   std::int64_t y_first = 0;
@@ -48,7 +48,7 @@ class WindowFinder {
   std::optional<WindowLayout> layout(const std::vector<const Access*>& list, bool rows) const;
 
   /// Made when it is needed first.
-  const Makers& makers() const;
+  const Definitions& definitions() const;
 
   /// Do windows of this layout compute few enough elements for what they read? `rows`: is the loop before the last one
   /// a loop of rows?
@@ -60,14 +60,14 @@ class WindowFinder {
   bool possible() const;
 
   /// The stride of one row (or column) in an access that moves as the layout says.
-  std::int64_t unit_of(const Strides& s, const WindowLayout& l, Way way) const;
+  std::int64_t unit_of(const Strides& s, const WindowLayout& l, LoopDirection direction) const;
 
  private:
   /// Assigns inner loops, in order of rising stride, to the axis whose span they overlap. The axis of smaller stride
   /// comes first.
   WindowLayout guided(const Strides& s, bool rows) const;
 
-  void measure(const Strides& s, WindowLayout& l, Way way, std::size_t lead, std::int64_t& first) const;
+  void measure(const Strides& s, WindowLayout& l, LoopDirection direction, std::size_t lead, std::int64_t& first) const;
 
   bool follows(const Strides& s, const WindowLayout& l) const;
 
@@ -76,7 +76,7 @@ class WindowFinder {
   std::size_t index_;
   std::size_t outer_;
   std::size_t inner_;
-  mutable std::optional<Makers> makers_;
+  mutable std::optional<Definitions> definitions_;
 };
 
 }  // namespace oriel::codegen

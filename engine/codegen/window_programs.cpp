@@ -1,6 +1,6 @@
 #include "codegen/window_programs.hpp"
 
-#include "codegen/makers.hpp"
+#include "codegen/definitions.hpp"
 #include "codegen/stack.hpp"
 #include "codegen/windows.hpp"
 #include "oriel/error.hpp"
@@ -26,8 +26,8 @@ std::optional<ShapeTracker> source_tracker(const WindowFinder& finder, const Loo
                                            const WindowLayout& l, const Access& access) {
   const std::size_t outer = program.outer.size();
   const Strides s = finder.strides(access);
-  const std::int64_t column = finder.unit_of(s, l, Way::X);
-  const std::int64_t row = finder.unit_of(s, l, Way::Y);
+  const std::int64_t column = finder.unit_of(s, l, LoopDirection::X);
+  const std::int64_t row = finder.unit_of(s, l, LoopDirection::Y);
   Ints strides;
   for (std::size_t d = 0; d < w.slow_loops; ++d) strides.push_back(s[d]);
   for (const std::size_t k : w.plane_loops) strides.push_back(s[outer + k]);
@@ -55,10 +55,10 @@ LoopProgram source_program(const LoopProgram& program, const Windows& w) {
   const WindowFinder finder(program, w.stage);
   std::vector<const Access*> list;
   std::vector<Instr> made;
-  const bool known = finder.accesses(w.source, list) && finder.makers().gather(w.source, made);
+  const bool known = finder.accesses(w.source, list) && finder.definitions().gather(w.source, made);
   const std::optional<WindowLayout> l =
       known ? finder.layout(list, w.slow_loops + 2 == program.outer.size()) : std::nullopt;
-  if (!l) throw InternalError("windows", "the source of " + program.name + " moves in no one way");
+  if (!l) throw InternalError("windows", "the source of " + program.name + " moves in no one direction");
 
   LoopProgram out = without_loops(program, source_extents(program, w));
   for (Instr& in : made) {
@@ -82,7 +82,7 @@ LoopProgram weight_program(const LoopProgram& program, const Windows& w) {
   extents.insert(extents.end(), stage.inner.begin(), stage.inner.end());
   LoopProgram out = without_loops(program, extents);
   std::vector<Instr>& list = out.stages[0].outer;
-  if (!Makers(program, w.stage).gather(w.weight, list)) {
+  if (!Definitions(program, w.stage).gather(w.weight, list)) {
     throw InternalError("windows", "the weights of " + program.name + " are made by no instruction");
   }
   const WindowFinder finder(program, w.stage);

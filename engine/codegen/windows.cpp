@@ -3,7 +3,7 @@
 #include <fmt/format.h>
 #include <algorithm>
 
-#include "codegen/makers.hpp"
+#include "codegen/definitions.hpp"
 #include "codegen/window_layout.hpp"
 #include "codegen/window_programs.hpp"
 #include "schedule/pattern_limits.hpp"
@@ -37,9 +37,9 @@ void set_taps(const WindowFinder& finder, const LoopProgram& program, const Wind
       const std::int64_t n = finder.extent(d);
       const std::int64_t at = rest % n;
       rest /= n;
-      if (l.ways[d] == Way::X) tap.column += at * l.steps[d];
-      if (l.ways[d] == Way::Y) tap.row += at * l.steps[d];
-      if (l.ways[d] == Way::Plane) {
+      if (l.directions[d] == LoopDirection::X) tap.column += at * l.steps[d];
+      if (l.directions[d] == LoopDirection::Y) tap.row += at * l.steps[d];
+      if (l.directions[d] == LoopDirection::Plane) {
         tap.plane += at * weight;
         weight *= n;
       }
@@ -86,7 +86,7 @@ std::optional<Found> windows_of(const WindowFinder& finder, const LoopProgram& p
   w.step = l.steps[outer - 1];
   if (rows) w.row_step = l.steps[outer - 2];
   for (std::size_t k = 0; k < program.stages[stage].inner.size(); ++k) {
-    if (l.ways[outer + k] != Way::Plane) continue;
+    if (l.directions[outer + k] != LoopDirection::Plane) continue;
     w.plane_loops.push_back(k);
     w.planes *= finder.extent(outer + k);
   }
@@ -108,7 +108,7 @@ std::optional<Found> find(const LoopProgram& program) {
   if (!finder.possible()) return std::nullopt;
   const Reduction& reduction = stage.reductions[0];
   std::optional<Found> found = windows_of(finder, program, at, reduction.input, kNoValue);
-  const Instr* product = finder.makers().of(reduction.input);
+  const Instr* product = finder.definitions().of(reduction.input);
   if (!found && reduction.op == Op::Sum && product != nullptr && product->code == Code::Elementwise &&
       product->op == Op::Mul && product->dtype == reduction.dtype && product->from == reduction.dtype) {
     found = windows_of(finder, program, at, product->a, product->b);

@@ -128,10 +128,10 @@ NodePtr broadcast_to(NodePtr x, const Shape& shape, const Origin& origin = {});
 NodePtr broadcast_operand(NodePtr x, const Shape& shape, const Origin& origin = {});
 /// States how the strides of `moved`, a movement of `source` that was just made, follow from the source's. Does nothing
 /// if `moved` turned out to be another node.
-NodePtr restrided(NodePtr moved, const NodePtr& source, AxisStrides strides);
+NodePtr with_derived_strides(NodePtr moved, const NodePtr& source, AxisStrides strides);
 /// The same elements in the same shape with other strides, which matter only on axes of one element. Without strides:
 /// those of a reshape to this shape.
-NodePtr restepped(NodePtr x, AxisStrides strides, const Origin& origin = {});
+NodePtr with_unit_axis_strides(NodePtr x, AxisStrides strides, const Origin& origin = {});
 /// The axes counted from 0 and sorted; negative ones count from the end. Throws ShapeError if one is out of range or
 /// repeated.
 Ints normal_axes(const Ints& axes, std::size_t rank, const Origin& origin = {});

@@ -200,11 +200,11 @@ NodePtr broadcast_operand(NodePtr x, const Shape& shape, const Origin& origin) {
   return known_same(padded, shape) ? x : mark(moved(Op::Expand, std::move(x), shape, {}, origin));
 }
 
-NodePtr restepped(NodePtr x, AxisStrides strides, const Origin& origin) {
+NodePtr with_unit_axis_strides(NodePtr x, AxisStrides strides, const Origin& origin) {
   const Shape shape = x->shape;
   if (is_const(*x)) {
     NodePtr number = same_number(x, Op::Reshape, shape, {}, origin);
-    return strides.empty() ? number : restrided(std::move(number), x, std::move(strides));
+    return strides.empty() ? number : with_derived_strides(std::move(number), x, std::move(strides));
   }
   NodePtr out = moved(Op::Reshape, std::move(x), shape, {}, origin);
   auto* node = const_cast<Node*>(out.get());
@@ -213,7 +213,7 @@ NodePtr restepped(NodePtr x, AxisStrides strides, const Origin& origin) {
   return out;
 }
 
-NodePtr restrided(NodePtr moved, const NodePtr& source, AxisStrides strides) {
+NodePtr with_derived_strides(NodePtr moved, const NodePtr& source, AxisStrides strides) {
   auto* node = const_cast<Node*>(moved.get());
   if (node->references.load(std::memory_order_relaxed) != 1) return moved;
   if (node->op == Op::Const && source->op == Op::Const) {

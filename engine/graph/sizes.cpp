@@ -88,7 +88,7 @@ bool changes_nothing(const Node& node, const Arg& arg, const Shape& shape, const
   const Move move = move_of(node.op, shape, arg);
   if (const auto map = movement(node.op).map) return is_identity(map(source.shape, move), source.shape, Ask::guards);
   if (row(node.op).takes == Takes::View) return is_identity(*move.view);
-  // A reshape to the shape that the source has for all sizes only sets strides (restepped).
+  // A reshape to the shape that the source has for all sizes only sets strides (with_unit_axis_strides).
   return node.op == Op::Reshape && !known_same(node.shape, node.sources[0]->shape);
 }
 
@@ -97,7 +97,7 @@ void copy_marks(const Node& node, Node& fresh) {
   fresh.mirrored = node.mirrored;
   fresh.broadcast = node.broadcast;
   fresh.over_memory = node.over_memory;
-  // A reshape to the same shape that says other strides (restepped).
+  // A reshape to the same shape that says other strides (with_unit_axis_strides).
   if (node.op == Op::Reshape && node.layout_class == LayoutClass::Any) fresh.layout_class = LayoutClass::Any;
 }
 

@@ -215,15 +215,15 @@ std::uint64_t try_to_realize(std::span<const NodePtr> roots) {
   base::Activity work;
   Scratch& s = scratch(work);
   // Releasing nodes may run a user's deleter, which may realise something. So end the claims first.
-  struct LetGo {
+  struct ReleaseClaims {
     base::Activity& work;
     Scratch& s;
-    ~LetGo() {
-      let_go(work, s.key, s.pending, &s.sealed);
+    ~ReleaseClaims() {
+      release_claims(work, s.key, s.pending, &s.sealed);
       s.outputs.clear();
       s.dropped.clear();
     }
-  } let_go{work, s};
+  } release{work, s};
   const std::uint64_t other =
       claim_pending(work, roots, schedule::rules_version(context_of(roots)), s.key, s.pending, &s.sealed);
   if (other != 0 || s.pending.empty()) return other;

@@ -246,7 +246,7 @@ Explanation explain(std::span<const NodePtr> pending, const Key& key, const Plan
 }
 
 Explanation explain(std::span<const NodePtr> roots, const PlanSeen& seen) {
-  const LookedAt looked(roots, Due::added);
+  const KeySnapshot looked(roots, PendingWrites::include);
   if (!looked.pending.empty()) return explain(looked.pending, looked.key, seen);
   Explanation nothing;
   if (roots.empty()) return nothing;

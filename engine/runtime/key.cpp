@@ -292,7 +292,7 @@ namespace {
 
 /// Returns 0, or the work that this one collided with (see graph::Order::build).
 std::uint64_t try_key(const base::Activity& work, std::uint64_t salt, Key& key, std::vector<NodePtr>& pending,
-                      std::size_t* sealed, Due due) {
+                      std::size_t* sealed, PendingWrites writes) {
   const auto build = [&] {
     const std::uint64_t other = key.order.build(pending, work.number());
     if (other != 0 || sealed == nullptr) return other;
@@ -301,9 +301,9 @@ std::uint64_t try_key(const base::Activity& work, std::uint64_t salt, Key& key, 
   };
   if (const std::uint64_t other = build(); other != 0) return other;
   write_key(work, pending, salt, key);
-  if (!key.writes || due == Due::left) return 0;
+  if (!key.writes || writes == PendingWrites::ignore) return 0;
   const std::size_t asked = pending.size();
-  const std::size_t early = add_due_roots(pending, key);
+  const std::size_t early = add_pending_writes(pending, key);
   if (pending.size() == asked) return 0;
   if (const std::uint64_t other = build(); other != 0) return other;
   write_key(work, pending, salt, key, early);
@@ -313,12 +313,12 @@ std::uint64_t try_key(const base::Activity& work, std::uint64_t salt, Key& key, 
 }  // namespace
 
 std::uint64_t claim_pending(base::Activity& work, std::span<const NodePtr> roots, std::uint64_t salt, Key& key,
-                            std::vector<NodePtr>& pending, std::size_t* sealed, Due due) {
+                            std::vector<NodePtr>& pending, std::size_t* sealed, PendingWrites writes) {
   for (const NodePtr& root : roots)
     if (!root->realized()) pending.push_back(root);
   if (pending.empty()) return 0;
-  const std::uint64_t other = try_key(work, salt, key, pending, sealed, due);
-  if (other != 0) let_go(work, key, pending, sealed);
+  const std::uint64_t other = try_key(work, salt, key, pending, sealed, writes);
+  if (other != 0) release_claims(work, key, pending, sealed);
   return other;
 }
 
@@ -330,16 +330,16 @@ void wait_for_turn(std::uint64_t other, int attempt) {
     std::this_thread::sleep_for(std::chrono::microseconds(std::min(attempt, 50) * (1 + base::thread_stripe() % 8)));
 }
 
-LookedAt::LookedAt(std::span<const NodePtr> roots, Due due) {
+KeySnapshot::KeySnapshot(std::span<const NodePtr> roots, PendingWrites writes) {
   for (int attempt = 0;; ++attempt) {
-    const std::uint64_t other = claim_pending(work.emplace(), roots, 0, key, pending, nullptr, due);
+    const std::uint64_t other = claim_pending(work.emplace(), roots, 0, key, pending, nullptr, writes);
     if (other == 0) return;
     work.reset();
     wait_for_turn(other, attempt);
   }
 }
 
-void let_go(base::Activity& work, Key& key, std::vector<NodePtr>& pending, std::size_t* sealed) {
+void release_claims(base::Activity& work, Key& key, std::vector<NodePtr>& pending, std::size_t* sealed) {
   if (sealed != nullptr)
     while (*sealed > 0) pending[--*sealed]->seal(false);
   work.renumber();
@@ -357,7 +357,7 @@ void make_key(const base::Activity& work, std::span<const NodePtr> roots, std::u
   write_key(work, roots, salt, key);
 }
 
-std::size_t add_due_roots(std::vector<NodePtr>& roots, const Key& key) {
+std::size_t add_pending_writes(std::vector<NodePtr>& roots, const Key& key) {
   const graph::Order& order = key.order;
   Usage usage;
   usage.count(order, key.leaves);

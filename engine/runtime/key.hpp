@@ -36,7 +36,7 @@ struct Key {
   };
   std::vector<SizeParameter> size_parameters;
   std::vector<Device> devices;  // of the roots and everything below; numbers belong to the device that reads them
-  std::size_t early = 0;        // how many of the roots, counted from the end, were added by add_due_roots
+  std::size_t early = 0;        // how many of the roots, counted from the end, were added by add_pending_writes
 
   /// States that no leaf may be overwritten: somebody reads it after this work.
   void keep_leaves() {
@@ -46,8 +46,8 @@ struct Key {
 };
 
 /// Writes the key of `key.order`, which was built for `work` from these roots. `salt` separates keys made under
-/// different settings. The last `early` roots are values that add_due_roots has added. Throws DeviceError for a leaf
-/// whose buffer a failed schedule has overwritten. Thread safety: any thread, with its own key and work.
+/// different settings. The last `early` roots are values that add_pending_writes has added. Throws DeviceError for a
+/// leaf whose buffer a failed schedule has overwritten. Thread safety: any thread, with its own key and work.
 void write_key(const base::Activity& work, std::span<const graph::NodePtr> roots, std::uint64_t salt, Key& key,
                std::size_t early = 0);
 
@@ -56,27 +56,29 @@ void write_key(const base::Activity& work, std::span<const graph::NodePtr> roots
 void check_present(const graph::Node& node);
 
 /// What to do with pending writes below the roots that other tensors hold: add them as roots, or leave them.
-enum class Due : std::uint8_t { added, left };
+enum class PendingWrites : std::uint8_t { include, ignore };
 
-/// Makes one attempt to claim. Puts the pending ones of `roots` into `pending`, claims what they need, adds the roots
-/// that are due (add_due_roots), and writes the key. Returns 0 on success, also if no root is pending. Otherwise it has
-/// released everything and returns the work that it collided with. The caller then ends its own work, calls
+/// Makes one attempt to claim. Puts the pending ones of `roots` into `pending`, claims what they need, adds
+/// pending writes (add_pending_writes), and writes the key. Returns 0 on success, also if no root is pending. Otherwise
+/// it has released everything and returns the work that it collided with. The caller then ends its own work, calls
 /// wait_for_turn, and tries again. Pass `sealed` if the roots are about to be realised: each root is sealed before the
 /// readers of leaves are determined, and `sealed` counts the sealed roots.
 std::uint64_t claim_pending(base::Activity& work, std::span<const graph::NodePtr> roots, std::uint64_t salt, Key& key,
-                            std::vector<graph::NodePtr>& pending, std::size_t* sealed = nullptr, Due due = Due::added);
+                            std::vector<graph::NodePtr>& pending, std::size_t* sealed = nullptr,
+                            PendingWrites writes = PendingWrites::include);
 /// Waits for the work that attempt number `attempt` (counted from 0) collided with. The caller must have no work of its
 /// own under way: a thread that forks waits until all work has ended, so both would wait for ever.
 void wait_for_turn(std::uint64_t other, int attempt);
 /// Ends the claims, then releases what was held. In this order, because a user's deleter may realise something itself.
-void let_go(base::Activity& work, Key& key, std::vector<graph::NodePtr>& pending, std::size_t* sealed = nullptr);
+void release_claims(base::Activity& work, Key& key, std::vector<graph::NodePtr>& pending,
+                    std::size_t* sealed = nullptr);
 
 /// The key of the pending ones of `roots`, for callers that inspect the graph without realising it. The graph stays as
 /// it is while the object lives. The constructor waits for other work that is in the way.
-struct LookedAt {
-  LookedAt(std::span<const graph::NodePtr> roots, Due due);
-  ~LookedAt() { let_go(*work, key, pending); }
-  LookedAt(const LookedAt&) = delete;
+struct KeySnapshot {
+  KeySnapshot(std::span<const graph::NodePtr> roots, PendingWrites writes);
+  ~KeySnapshot() { release_claims(*work, key, pending); }
+  KeySnapshot(const KeySnapshot&) = delete;
 
   std::optional<base::Activity> work;
   std::vector<graph::NodePtr> pending;
@@ -90,6 +92,6 @@ void make_key(const base::Activity& work, std::span<const graph::NodePtr> roots,
 /// Appends the pending writes below the roots that a tensor holds: they are carried out together with whatever reads
 /// them. Then appends the values that should be read before these writes (Usage::early_readers), and returns how many
 /// of these there are. `key` is the key of the roots before the call.
-std::size_t add_due_roots(std::vector<graph::NodePtr>& roots, const Key& key);
+std::size_t add_pending_writes(std::vector<graph::NodePtr>& roots, const Key& key);
 
 }  // namespace oriel::runtime

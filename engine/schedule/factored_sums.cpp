@@ -114,7 +114,7 @@ class SumOfProducts {
     for (const Factor& factor : factors_) {
       MapId map = maps.identity(domain_);
       for (const EntryId movement : factor.movements)
-        map = maps.through(map, arena_[movement], arena_[arena_[movement].source[0]].shape());
+        map = maps.compose_movement(map, arena_[movement], arena_[arena_[movement].source[0]].shape());
       std::vector<ReductionPatterns::Read> reads;
       if (maps.masked(map) || !forms.find_reads(factor.value, map, reads, nullptr, kMostFactorValues)) return false;
       LabelExtents& labels = labels_.emplace_back(domain_.size(), 0);

@@ -122,7 +122,7 @@ void Inliner::inline_at(EntryId v, std::size_t i) {
     case graph::OpClass::Movement: {
       const EntryId source = e.source[0];
       instance.source = source;
-      instance.map = g_.maps.through(p.map, e, arena_[source].shape());
+      instance.map = g_.maps.compose_movement(p.map, e, arena_[source].shape());
       const graph::Elements kept = graph::row(e.op).elements;
       const bool masks = kept == graph::Elements::Padded || kept == graph::Elements::Any;
       instance.role =

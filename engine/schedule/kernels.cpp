@@ -8,7 +8,7 @@
 #include "schedule/budget.hpp"
 #include "schedule/inlining.hpp"
 #include "schedule/kernel_patterns.hpp"
-#include "schedule/siblings.hpp"
+#include "schedule/output_merging.hpp"
 #include "schedule/value_properties.hpp"
 #include "view/index_maps.hpp"
 
@@ -31,7 +31,7 @@ class Former {
         budget_(arena, limits, g_),
         inliner_(arena, properties_, g_, budget_),
         patterns_(arena, limits, properties_, g_),
-        siblings_(arena, limits, properties_, g_, patterns_, budget_),
+        output_merging_(arena, limits, properties_, g_, patterns_, budget_),
         boundaries_(arena, limits, properties_, g_, budget_, patterns_, inliner_) {
     g_.writes = writes;
     g_.bases.assign(writes.writes.size(), -1);
@@ -129,10 +129,10 @@ class Former {
       home = inliner_.uses(v)[static_cast<std::size_t>(host)];
       k = home.kernel;
     } else {
-      k = empty || alone ? -1 : siblings_.find(v);
+      k = empty || alone ? -1 : output_merging_.kernel_to_extend(v);
       if (k < 0) {
         k = inliner_.new_kernel(v, arena_[v].shape());
-        if (!empty && !alone) siblings_.add(v, k);
+        if (!empty && !alone) output_merging_.add(v, k);
       }
       home = {k, kRootScope, g_.maps.identity(arena_[v].shape()), -1};
     }
@@ -228,7 +228,7 @@ class Former {
   Budget budget_;
   Inliner inliner_;
   KernelPatterns patterns_;
-  Siblings siblings_;
+  OutputMerging output_merging_;
   Boundaries boundaries_;
   std::vector<bool> requested_;
   std::vector<std::optional<Device>> copied_to_;
@@ -240,7 +240,7 @@ class Former {
 
 KernelGraph form_kernels(const Arena& arena, std::span<const EntryId> requested, const DeviceLimits& limits,
                          const LeafGuard& guard, std::span<const EntryId> early) {
-  WritePlan writes = hope_for_writes(arena, requested, guard);
+  WritePlan writes = plan_writes_in_place(arena, requested, guard);
   while (true) {
     KernelGraph graph = Former(arena, requested, limits, writes, early).run();
     if (!order_writes(arena, graph, writes)) continue;  // ends: each round takes a hope away

@@ -33,7 +33,7 @@ MapId MapTable::identity(const Shape& shape) {
   return last_identity_;
 }
 
-MapId MapTable::through(MapId map, const Entry& movement, const Shape& source_shape) {
+MapId MapTable::compose_movement(MapId map, const Entry& movement, const Shape& source_shape) {
   if (graph::keeps_positions(movement.op)) return map;
   const MapId view = intern(graph::view_of(move_of(movement), source_shape).canonical());
   if ((*this)[map].shape() == movement.shape() && map == identity(movement.shape())) return view;

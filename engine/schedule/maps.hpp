@@ -25,7 +25,7 @@ class MapTable {
   /// Row-major over `shape`.
   MapId identity(const Shape& shape);
   /// `map` yields positions of the movement's result; the returned map yields those of its source.
-  MapId through(MapId map, const Entry& movement, const Shape& source_shape);
+  MapId compose_movement(MapId map, const Entry& movement, const Shape& source_shape);
   /// The map on the kept axes alone; it must not depend on the others.
   MapId restrict_to(MapId map, const std::vector<bool>& keep);
   /// `map` over P yields positions of a reduction's result. The returned map over P ++ reduced extents yields positions

@@ -138,7 +138,7 @@ bool ReductionPatterns::find_factors(EntryId v, EntryId& product, MapId& map) {
   for (std::size_t steps = 0; graph::is_movement(arena_[product].op); ++steps) {
     const Entry& movement = arena_[product];
     const EntryId below = movement.source[0];
-    map = maps_.through(map, movement, arena_[below].shape());
+    map = maps_.compose_movement(map, movement, arena_[below].shape());
     if (maps_.masked(map) && !properties_[static_cast<std::size_t>(below)].keeps_zero) return false;
     product = below;
     if (steps == kMostMovements) return false;
@@ -198,7 +198,7 @@ bool ReductionPatterns::find_reads(EntryId value, MapId map, std::vector<Read>& 
         for (int s = 0; s < e.arity; ++s) need(e.source[s], at);
         break;
       case graph::OpClass::Movement:
-        need(e.source[0], maps_.through(at, e, arena_[e.source[0]].shape()));
+        need(e.source[0], maps_.compose_movement(at, e, arena_[e.source[0]].shape()));
         break;
       case graph::OpClass::Gather:
         need(e.source[1], at);

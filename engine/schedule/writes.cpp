@@ -252,7 +252,7 @@ bool needs_base(const Arena& arena, const Write& write) {
   return write.home == kNone || e.source[0] != write.home;
 }
 
-WritePlan hope_for_writes(const Arena& arena, std::span<const EntryId> requested, const LeafGuard& guard) {
+WritePlan plan_writes_in_place(const Arena& arena, std::span<const EntryId> requested, const LeafGuard& guard) {
   WritePlan plan;
   for (EntryId e = 0; e < static_cast<EntryId>(arena.size()); ++e)
     if (arena[e].op == Op::Assign) plan.writes.push_back({e, arena[e].home, false, false, {}});

@@ -55,7 +55,7 @@ bool needs_base(const Arena& arena, const Write& write);
 using LeafGuard = std::function<std::string(const mem::BufferPtr&)>;
 
 /// The first attempt: every write reuses the memory below it, unless something is known to need the old elements.
-WritePlan hope_for_writes(const Arena& arena, std::span<const EntryId> requested, const LeafGuard& guard);
+WritePlan plan_writes_in_place(const Arena& arena, std::span<const EntryId> requested, const LeafGuard& guard);
 
 /// Makes each write in place depend on the kernels that read the elements which it changes. Returns false if some write
 /// cannot wait: a reader also needs the new value, or one point of the write's own kernel reads what another

@@ -22,7 +22,7 @@ std::vector<std::string> lane_names(const CodePosition& place, std::string_view 
   return names;
 }
 
-Statements::Statements(const codegen::LoopProgram& program, std::vector<std::string> buffers)
+StatementWriter::StatementWriter(const codegen::LoopProgram& program, std::vector<std::string> buffers)
     : program_(program), buffers_(std::move(buffers)) {
   kept_.resize(program.values.size());
   home_.assign(program.values.size(), -1);
@@ -32,7 +32,7 @@ Statements::Statements(const codegen::LoopProgram& program, std::vector<std::str
       if (in.result != codegen::kNoValue) home_[at(in.result)] = static_cast<int>(s);
 }
 
-std::string Statements::position(const codegen::Access& access, const CodePosition& place) {
+std::string StatementWriter::position(const codegen::Access& access, const CodePosition& place) {
   return spelled([&](const NumberText& number) {
     // Of a symbolic size no sign is known: it is added.
     const auto negative = [](SymInt n) { return !n.is_symbolic() && n.value() < 0; };
@@ -59,7 +59,7 @@ std::string Statements::position(const codegen::Access& access, const CodePositi
   });
 }
 
-std::string Statements::condition(const codegen::Access& access, const CodePosition& place) {
+std::string StatementWriter::condition(const codegen::Access& access, const CodePosition& place) {
   return spelled([&](const NumberText& number) {
     std::string text;
     const auto both = [&](const std::string& test) { text += (text.empty() ? "" : " && ") + test; };
@@ -74,11 +74,11 @@ std::string Statements::condition(const codegen::Access& access, const CodePosit
   });
 }
 
-std::int64_t Statements::step(const codegen::Access& access, const CodePosition& place) {
+std::int64_t StatementWriter::step(const codegen::Access& access, const CodePosition& place) {
   return place.fast >= 0 ? access.coefficient(at(place.fast)) : 0;
 }
 
-std::optional<LaneCut> Statements::cut(const codegen::Access& access, const CodePosition& place) {
+std::optional<LaneCut> StatementWriter::cut(const codegen::Access& access, const CodePosition& place) {
   if (place.fast < 0 || !access.boxed()) return std::nullopt;
   const auto [extent, step, lo, hi] = access.axis(at(place.fast));
   const LaneCut cut{lo, hi, cuts_below(lo), !identical(hi, extent)};
@@ -86,7 +86,7 @@ std::optional<LaneCut> Statements::cut(const codegen::Access& access, const Code
   return cut;
 }
 
-void Statements::write_each(std::span<const Instr> list, const CodePosition& place, bool stores) {
+void StatementWriter::write_each(std::span<const Instr> list, const CodePosition& place, bool stores) {
   for (const Instr& in : list) {
     if (in.code == Code::Store && !stores) continue;
     write(in, place);
@@ -95,9 +95,9 @@ void Statements::write_each(std::span<const Instr> list, const CodePosition& pla
   }
 }
 
-void Statements::written(const Instr& /*in*/, const CodePosition& /*place*/) {}
+void StatementWriter::written(const Instr& /*in*/, const CodePosition& /*place*/) {}
 
-void Statements::write(const Instr& in, const CodePosition& place) {
+void StatementWriter::write(const Instr& in, const CodePosition& place) {
   switch (in.code) {
     case Code::Elementwise:
     case Code::Round:

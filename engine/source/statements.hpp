@@ -45,12 +45,12 @@ inline constexpr std::string_view kNever = "false";
 inline bool looped(const codegen::Stage& stage) { return !stage.body.empty() || !stage.reductions.empty(); }
 
 /// Walks a program's stages and lists of instructions. A language says how each loop and each instruction is written.
-class Statements : public Writer {
+class StatementWriter : public Writer {
  public:
-  virtual ~Statements() = default;
+  virtual ~StatementWriter() = default;
 
  protected:
-  Statements(const codegen::LoopProgram& program, std::vector<std::string> buffers);
+  StatementWriter(const codegen::LoopProgram& program, std::vector<std::string> buffers);
 
   /// What `write` gives when it writes numbers in this language's way.
   virtual std::string spelled(const std::function<std::string(const codegen::NumberText&)>& write) {

@@ -239,7 +239,7 @@ class EntryExport {
       outputs.push_back(r);
     }
     if (!roots.empty()) {
-      runtime::LookedAt looked(roots, runtime::Due::left);
+      runtime::KeySnapshot looked(roots, runtime::PendingWrites::ignore);
       runtime::Key& key = looked.key;
       key.keep_leaves();
       for (const NodePtr& r : results_) key.devices.push_back(r->device);

@@ -14,7 +14,7 @@
 #include "backend/eigen/tile/row_gathers.hpp"
 #include "backend/path.hpp"
 #include "backend/tile_cost.hpp"
-#include "codegen/makers.hpp"
+#include "codegen/definitions.hpp"
 
 namespace oriel::backend::eigen {
 

@@ -14,8 +14,8 @@
 #include "backend/eigen/tile/scatter.hpp"
 #include "backend/eigen/tile/sort.hpp"
 #include "backend/tile_cost.hpp"
+#include "codegen/definitions.hpp"
 #include "codegen/join.hpp"
-#include "codegen/makers.hpp"
 
 namespace oriel::backend::eigen {
 
@@ -271,11 +271,11 @@ class PathReporter {
                                                        : miss(program, KernelPath::Blocked, {best, best},
                                                               codegen::to_string(*found), PathObstacle::DTypeWithout);
     }
-    const codegen::Makers makers(program, 0);
-    const Instr* product = makers.of(r.input);
+    const codegen::Definitions definitions(program, 0);
+    const Instr* product = definitions.of(r.input);
     const bool converts = product != nullptr && (product->code == Code::Round ||
                                                  (product->code == Code::Elementwise && product->op == Op::Cast));
-    const Instr* inner = converts ? makers.of(product->a) : nullptr;
+    const Instr* inner = converts ? definitions.of(product->a) : nullptr;
     if (inner == nullptr || inner->code != Code::Elementwise || inner->op != Op::Mul) return 0;
     LoopProgram other = program;
     other.stages[0].reductions[0].input = inner->result;

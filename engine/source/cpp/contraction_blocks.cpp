@@ -35,21 +35,21 @@ std::int64_t pitch_of(std::int64_t elements, std::int64_t element_bytes) {
 
 /// Sets what is kept. `rest`: do the last columns fill no register?
 void set_sizes(ContractionBlocks& b, std::int64_t bytes, bool rest, bool segments, bool carries) {
-  if (b.left == Lies::ByRows) {
+  if (b.left == FactorLayout::ByRows) {
     b.left_pitch = pitch_of(b.chunk, bytes);
     b.left_size = kStrip * b.left_pitch;
-  } else if (b.left == Lies::ByDepths) {
+  } else if (b.left == FactorLayout::ByDepths) {
     b.left_pitch = b.chunk * kStrip + 64 / bytes;
     b.left_size = b.rows / kStrip * b.left_pitch;
     if (!b.left_in_memory) b.line_size = b.rows;
   }
-  if (b.right != Lies::InMemory) {
+  if (b.right != FactorLayout::InMemory) {
     b.right_pitch = pitch_of(b.columns, bytes);
     b.right_size = b.chunk * b.right_pitch;
   } else if (rest) {
     b.right_size = b.chunk * (64 / bytes);
   }
-  if (b.right == Lies::Transposed && !b.right_in_memory) {
+  if (b.right == FactorLayout::Transposed && !b.right_in_memory) {
     b.transposed_pitch = pitch_of(b.chunk, bytes);
     b.transposed_size = 64 / bytes * b.transposed_pitch;
   }
@@ -80,16 +80,16 @@ ContractionBlocks choose_blocks(const codegen::ProductForm& plan, Keep keep, int
   const auto& right = plan.right.memory;
   const auto near = [&](std::int64_t step) { return std::abs(step) * bytes <= kNear; };
   if (left && (left->step == 1 || (left->row == 1 && c.columns <= 4 * b.panel))) {
-    b.left = Lies::InMemory;
+    b.left = FactorLayout::InMemory;
   } else {
-    b.left = plan.left.transposed ? Lies::ByRows : Lies::ByDepths;
-    b.left_in_memory = b.left == Lies::ByDepths && left && left->row == 1;
+    b.left = plan.left.transposed ? FactorLayout::ByRows : FactorLayout::ByDepths;
+    b.left_in_memory = b.left == FactorLayout::ByDepths && left && left->row == 1;
   }
   if (right && right->row == 1 && (c.rows <= kFewRows || near(right->step))) {
-    b.right = Lies::InMemory;
+    b.right = FactorLayout::InMemory;
   } else {
-    b.right = plan.right.transposed ? Lies::Transposed : Lies::ByDepths;
-    b.right_in_memory = b.right == Lies::Transposed && right && right->step == 1;
+    b.right = plan.right.transposed ? FactorLayout::Transposed : FactorLayout::ByDepths;
+    b.right_in_memory = b.right == FactorLayout::Transposed && right && right->step == 1;
   }
 
   b.rows = small                ? std::max<std::int64_t>(longest_tile / 2, kStrip)
@@ -97,7 +97,7 @@ ContractionBlocks choose_blocks(const codegen::ProductForm& plan, Keep keep, int
                                 : kStackRowBytes / bytes;
   b.rows = std::min(b.rows, round_up(c.rows, kStrip));
   const auto blocks = [&] { return c.batches * quotient_up(c.rows, b.rows) * quotient_up(c.columns, b.columns); };
-  const std::int64_t least = b.right == Lies::InMemory ? kLeastRows : 2 * kLeastRows;
+  const std::int64_t least = b.right == FactorLayout::InMemory ? kLeastRows : 2 * kLeastRows;
   while (!small && blocks() < kEnoughBlocks && b.rows > least) b.rows = round_up(b.rows / 2, kStrip);
   b.strips = c.depth <= b.chunk;
 
@@ -113,8 +113,8 @@ ContractionBlocks symbolic_blocks(const codegen::ProductForm& plan, Keep keep, i
   b.chunk = small ? longest_tile : codegen::order::kMostDepthBlock;
   b.columns = (small ? 1 : keep == Keep::Heap ? kPanels : kStackPanels) * b.panel;
   b.rows = small ? std::max<std::int64_t>(longest_tile / 2, kStrip) : kStackRowBytes / bytes;
-  b.left = plan.left.transposed ? Lies::ByRows : Lies::ByDepths;
-  b.right = plan.right.transposed ? Lies::Transposed : Lies::ByDepths;
+  b.left = plan.left.transposed ? FactorLayout::ByRows : FactorLayout::ByDepths;
+  b.right = plan.right.transposed ? FactorLayout::Transposed : FactorLayout::ByDepths;
   set_sizes(b, bytes, true, true, small);
   return b;
 }

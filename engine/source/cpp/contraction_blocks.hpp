@@ -11,8 +11,8 @@ namespace oriel::source::cpp {
 /// Rows that no level's register block exceeds.
 inline constexpr std::int64_t kStrip = 8;
 
-/// How the elements that a block multiplies come to lie.
-enum class Lies : std::uint8_t {
+/// The layout in which a block reads the elements of a factor.
+enum class FactorLayout : std::uint8_t {
   InMemory,    // where they are, at even steps
   ByRows,      // packed, a row's (or column's) depths side by side
   ByDepths,    // packed, a depth's columns side by side; of the left factor, 8 rows, then the next depth's
@@ -27,10 +27,10 @@ struct ContractionBlocks {
   std::int64_t panel = 48;    // that multiple
   std::int64_t chunk = 1;     // depths that are packed at a time
   bool strips = false;        // all depths are one chunk: results leave 8 rows at a time
-  Lies left = Lies::ByRows;
+  FactorLayout left = FactorLayout::ByRows;
   std::int64_t left_pitch = 0;  // from a packed row to the next, or from 8 of them to the next 8
   bool left_in_memory = false;  // the left factor has the ByDepths layout in memory already, so it is not packed
-  Lies right = Lies::ByDepths;
+  FactorLayout right = FactorLayout::ByDepths;
   std::int64_t right_pitch = 0;
   bool right_in_memory = false;  // the right factor is transposed in memory and read there, without packing
   std::int64_t transposed_pitch = 0;

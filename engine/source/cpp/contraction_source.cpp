@@ -48,8 +48,8 @@ class ContractionSource {
   }
 
   LoopsSource run() {
-    if (blocks_.left != Lies::InMemory && !blocks_.left_in_memory) add_packing(true);
-    if (blocks_.right != Lies::InMemory && !blocks_.right_in_memory) add_packing(false);
+    if (blocks_.left != FactorLayout::InMemory && !blocks_.left_in_memory) add_packing(true);
+    if (blocks_.right != FactorLayout::InMemory && !blocks_.right_in_memory) add_packing(false);
     const auto results = [&](const LoopProgram& from) { return results_program(from, shape_, blocks_.columns); };
     add_part("results", results);
     std::vector<std::string> buffers;
@@ -68,7 +68,7 @@ class ContractionSource {
     // factors and take results, and the functions that call these programs.
     text += "\n" + open + "namespace {\n" +
             helpers({"sum_block", symbolic_ != nullptr ? "sum_symbolic_rows" : "sum_rows",
-                     blocks_.right == Lies::Transposed ? "turn" : ""});
+                     blocks_.right == FactorLayout::Transposed ? "turn" : ""});
     text += finish_text() + "\n}  // namespace\n" + close + "\n" + parts_;
     text += open + "namespace {\n" + calls_ + "\n}  // namespace\n" + close;
     return {std::move(text), keep_ == Keep::Frame ? bytes_ : 0, eigen_};
@@ -124,12 +124,12 @@ class ContractionSource {
   }
 
   void add_packing(bool left) {
-    const Lies lies = left ? blocks_.left : blocks_.right;
-    const bool by_rows = lies != Lies::ByDepths;
+    const FactorLayout layout = left ? blocks_.left : blocks_.right;
+    const bool by_rows = layout != FactorLayout::ByDepths;
     // The left factor's rows of one depth are packed into the same line again and again.
-    const std::int64_t pitch = left                       ? by_rows ? blocks_.left_pitch : blocks_.rows
-                               : lies == Lies::Transposed ? blocks_.transposed_pitch
-                                                          : blocks_.right_pitch;
+    const std::int64_t pitch = left                                 ? by_rows ? blocks_.left_pitch : blocks_.rows
+                               : layout == FactorLayout::Transposed ? blocks_.transposed_pitch
+                                                                    : blocks_.right_pitch;
     const std::string call = left ? "make_left" : "make_right";
     add_part(call, [&](const LoopProgram& from) { return packing_program(from, shape_, left, by_rows, pitch); });
     packing_declarations_ += fmt::format(
@@ -145,7 +145,7 @@ class ContractionSource {
           "#if defined(__FMA__) || defined(__AVX512F__)\n#include <immintrin.h>\n#elif defined(__ARM_FEATURE_FMA)\n"
           "#include <arm_neon.h>\n#endif\n";
     if (keep_ == Keep::Heap) text += "#include <new>\n";
-    if (blocks_.right == Lies::Transposed) text += "#include <utility>\n";
+    if (blocks_.right == FactorLayout::Transposed) text += "#include <utility>\n";
     return text + "\n";
   }
 
@@ -156,9 +156,9 @@ class ContractionSource {
   }
 
   std::string constants() const {
-    const Matrices* left = blocks_.left == Lies::InMemory ? &*plan_.left.memory : nullptr;
-    const Matrices* right = blocks_.right == Lies::InMemory ? &*plan_.right.memory : nullptr;
-    const bool by_rows = blocks_.left == Lies::ByRows;
+    const Matrices* left = blocks_.left == FactorLayout::InMemory ? &*plan_.left.memory : nullptr;
+    const Matrices* right = blocks_.right == FactorLayout::InMemory ? &*plan_.right.memory : nullptr;
+    const bool by_rows = blocks_.left == FactorLayout::ByRows;
     std::string text = fmt::format("using Int = std::int64_t;\nusing Element = {};\n\n", element());
     const auto add = [&](const char* name, std::int64_t value, const char* comment) {
       text +=
@@ -183,14 +183,14 @@ class ContractionSource {
     add("kChunk", blocks_.chunk, "depths of a block whose elements are packed at a time");
     add("kRowBlock", blocks_.rows, "of a block of results");
     add("kColumnBlock", blocks_.columns, "");
-    text += fmt::format("constexpr bool kRightLies = {};  // is read where it lies\n", right != nullptr);
+    text += fmt::format("constexpr bool kRightInPlace = {};  // it is not packed\n", right != nullptr);
     add("kPitch", blocks_.columns, "from one row of sums to the next");
     add("kStrip", kStrip, "rows that are packed beside each other");
-    if (blocks_.left == Lies::ByDepths) add("kLeftStrip", blocks_.left_pitch, "from these to the next");
+    if (blocks_.left == FactorLayout::ByDepths) add("kLeftStrip", blocks_.left_pitch, "from these to the next");
     add("kLeftRow", left ? left->row : by_rows ? blocks_.left_pitch : 1, "from one row to the next");
     add("kLeftStep", left ? left->step : by_rows ? 1 : kStrip, "from one depth to the next");
     add("kRightStep", right ? right->step : blocks_.right_pitch, "");
-    if (blocks_.right == Lies::Transposed)
+    if (blocks_.right == FactorLayout::Transposed)
       add("kTransposedRow", blocks_.right_in_memory ? plan_.right.memory->row : blocks_.transposed_pitch, "");
     return text;
   }
@@ -216,9 +216,9 @@ struct Work {
     if (symbolic_ != nullptr)
       text += "  const Int* sizes;\n  Int rows, columns, depth, batches;\n  ProductOrder order;\n";
     text += "};\n";
-    if (blocks_.left == Lies::InMemory || blocks_.left_in_memory)
+    if (blocks_.left == FactorLayout::InMemory || blocks_.left_in_memory)
       text += position("left_in_memory", *plan_.left.memory);
-    if (blocks_.right == Lies::InMemory || blocks_.right_in_memory)
+    if (blocks_.right == FactorLayout::InMemory || blocks_.right_in_memory)
       text += position("right_in_memory", *plan_.right.memory);
     return text;
   }
@@ -250,7 +250,7 @@ struct Work {
 
   /// Statements after which register blocks can read `depth` depths, from p on, of the block's columns.
   std::string right_text() const {
-    if (blocks_.right == Lies::InMemory)
+    if (blocks_.right == FactorLayout::InMemory)
       return R"(        const Element* const b = right_in_memory(w, batch, column, p);
         if constexpr (kTail > 0) {
           if (column + columns == kColumns) {
@@ -267,7 +267,7 @@ struct Work {
             : whole ? "        if (w.held != batch * kAcross + column / kColumnBlock) {\n"
                       "          w.held = batch * kAcross + column / kColumnBlock;\n"
                     : "        {\n";
-    if (blocks_.right == Lies::ByDepths) {
+    if (blocks_.right == FactorLayout::ByDepths) {
       text += R"(          if (columns == kColumns && kBatches == 1 && kRightStep == kColumns) {
             make_right(w, w.right, p * kRightStep, p * kColumns, (p + depth) * kColumns);
           } else {
@@ -296,9 +296,9 @@ struct Work {
 
   std::string left_text(bool strip) const {
     if (strip) {
-      if (blocks_.left == Lies::InMemory)
+      if (blocks_.left == FactorLayout::InMemory)
         return "          const Element* const a = left_in_memory(w, batch, row + i, p);\n";
-      if (blocks_.left == Lies::ByDepths)
+      if (blocks_.left == FactorLayout::ByDepths)
         return "          const Element* const a = w.left + i / kStrip * kLeftStrip + i % kStrip;\n";
       return R"(          const Element* const a = w.left;
           for (Int l = 0; l < some; ++l) {
@@ -307,7 +307,7 @@ struct Work {
           }
 )";
     }
-    if (blocks_.left != Lies::ByDepths) return "";
+    if (blocks_.left != FactorLayout::ByDepths) return "";
     return fmt::format(R"(        for (Int d = 0; d < depth; ++d) {{
 {}          Int i = 0;
           for (; i + kStrip <= rows; i += kStrip)
@@ -332,7 +332,7 @@ inline void sum_rows(const Element* a, const Element* b, const Element* tail, In
 /// Computes and stores the results of some rows from their sums.
 inline void finish(const Work& w, Element* sums, Int batch, Int row, Int rows, Int column, Int columns);
 )";
-    if (blocks_.right == Lies::Transposed)
+    if (blocks_.right == FactorLayout::Transposed)
       text +=
           "/// Transposes rows that lie kTransposedRow apart into rows that lie kRightStep apart.\n"
           "inline void turn(const Element* from, Element* to, Int columns, Int depth);\n";
@@ -430,7 +430,7 @@ void multiply(Work& w, Int batch, Int row, Int rows, Int column, Int columns) {
     place("sums", blocks_.sums_size);
     place("carry", blocks_.carry_size);
     place("total", blocks_.total_size);
-    if (blocks_.right == Lies::InMemory) {
+    if (blocks_.right == FactorLayout::InMemory) {
       text += "  if constexpr (kTail > 0) std::memset(w.right, 0, kChunk * sizeof(Packet));\n";
     } else {
       text += "  // Behind the last column a register reads on.\n";

@@ -20,8 +20,8 @@ struct SymbolicSizes {
   const codegen::LoopProgram* program;
   SizeTable* table;
   std::span<const SizeNumber> numbers;  // the parameters that are sizes; the others must be constants
-  /// A unit by itself, for all sizes of an outline (outline.hpp). Parameters are given at launch. The program may keep
-  /// rows.
+  /// A unit by itself, for all sizes with one key (specialisation_key.hpp). Parameters are given at launch. The program
+  /// may keep rows.
   bool unit = false;
   std::span<const std::int32_t> accesses = {};  // by access of the program: its number in the kernel; empty: the same
 };

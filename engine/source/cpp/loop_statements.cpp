@@ -34,7 +34,8 @@ bool uses_tiles(const std::vector<PlacedValue>& values) {
 
 }  // namespace
 
-LoopStatements::LoopStatements(const LoopProgram& program, const LoopsForm& form) : Statements(program, form.symbolic) {
+LoopStatements::LoopStatements(const LoopProgram& program, const LoopsForm& form)
+    : CppStatementWriter(program, form.symbolic) {
   std::size_t count = 0;
   for (const Stage& stage : program_.stages) count += stage.body.size() + stage.outer.size();
   variables_.set_framed(count > kNamed || form.keep == Keep::Frame);

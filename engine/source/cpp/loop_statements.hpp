@@ -13,7 +13,7 @@
 namespace oriel::source::cpp {
 
 /// Writes the loops of a program. Tiles and lives of values are chosen when it is made.
-class LoopStatements : public Statements {
+class LoopStatements : public CppStatementWriter {
  protected:
   LoopStatements(const codegen::LoopProgram& program, const LoopsForm& form);
 

@@ -4,7 +4,7 @@
 
 #include <vector>
 
-#include "codegen/makers.hpp"
+#include "codegen/definitions.hpp"
 #include "codegen/product_form.hpp"
 
 namespace oriel::source::cpp {
@@ -32,7 +32,7 @@ class SymbolicFactor {
     for (const std::size_t d : left ? c.row_loops : c.column_loops) loops_.push_back({d, outer[d]});
     own_ = loops_.size() - summed_;
     for (const std::size_t d : c.batch_loops) loops_.push_back({d, outer[d]});
-    codegen::Makers(program, c.stage).gather(left ? c.left : c.right, made_);
+    codegen::Definitions(program, c.stage).gather(left ? c.left : c.right, made_);
   }
 
   std::string walks() const {

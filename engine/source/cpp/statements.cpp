@@ -15,10 +15,10 @@ using codegen::Instr;
 using codegen::kNoValue;
 using codegen::ValueId;
 
-Statements::Statements(const codegen::LoopProgram& program, const SymbolicSizes* symbolic)
+CppStatementWriter::CppStatementWriter(const codegen::LoopProgram& program, const SymbolicSizes* symbolic)
     : ValueStatements(program), sizes_(program_, symbolic, variables_) {}
 
-std::string Statements::rows_from_sizes(std::int64_t elements, std::int64_t most_rows) {
+std::string CppStatementWriter::rows_from_sizes(std::int64_t elements, std::int64_t most_rows) {
   std::string text;
   const auto set = [&](const Type& type, const std::string& name, const std::string& value) {
     if (variables_.framed()) variables_.member(type, name);
@@ -50,17 +50,17 @@ std::string Statements::rows_from_sizes(std::int64_t elements, std::int64_t most
   return text;
 }
 
-std::string Statements::spelled(const std::function<std::string(const codegen::NumberText&)>& write) {
+std::string CppStatementWriter::spelled(const std::function<std::string(const codegen::NumberText&)>& write) {
   return write([this](SymInt n) { return sizes_.of(n); });
 }
 
-std::optional<std::int64_t> Statements::step_of(std::int32_t access, const CodePosition& place) const {
+std::optional<std::int64_t> CppStatementWriter::step_of(std::int32_t access, const CodePosition& place) const {
   if (place.fast < 0) return 0;
   const SymInt step = sizes_.access(access).axis(at(place.fast)).coefficient;
   return step.is_symbolic() ? std::nullopt : std::optional(step.value());
 }
 
-codegen::AccessText Statements::expression_of(std::int32_t number, const std::vector<std::string>& names) {
+codegen::AccessText CppStatementWriter::expression_of(std::int32_t number, const std::vector<std::string>& names) {
   const Access& access = sizes_.access(number);
   if (access.is_symbolic() && access.affine()) {  // as it stands: nothing is asked of symbols
     CodePosition place;
@@ -73,7 +73,7 @@ codegen::AccessText Statements::expression_of(std::int32_t number, const std::ve
           spelled([&](const codegen::NumberText& text) { return expression.valid(text); })};
 }
 
-void Statements::write_element(const Instr& in, const CodePosition&) {
+void CppStatementWriter::write_element(const Instr& in, const CodePosition&) {
   const Spelling spelling = spell(in);
   std::vector<std::string> operands;
   bool all_scalar = true;
@@ -117,7 +117,7 @@ void Statements::write_element(const Instr& in, const CodePosition&) {
   define(in.result, fmt::format("{}<{}>({})", spelling.packets ? "packets" : "lanes", spelling.functor, arguments));
 }
 
-void Statements::write_constant(const Instr& in) {
+void CppStatementWriter::write_constant(const Instr& in) {
   const codegen::Constant& c = program_.constants[at(in.aux)];
   const std::string type = value_type(in.dtype);
   values_[at(in.result)].scalar = true;
@@ -143,8 +143,8 @@ void Statements::write_constant(const Instr& in) {
                                       : fmt::format("  const {} {} = {};\n", type, name, value);
 }
 
-std::string Statements::segment(const std::optional<LaneCut>& cut, const std::string& condition,
-                                const CodePosition& place) {
+std::string CppStatementWriter::segment(const std::optional<LaneCut>& cut, const std::string& condition,
+                                        const CodePosition& place) {
   snippets_.need("segment");
   const std::string part = cut ? fmt::format("{}, {}, {}, {}", sizes_.of(cut->lo), sizes_.of(cut->hi),
                                              place.names[at(place.fast)], place.count)
@@ -155,7 +155,7 @@ std::string Statements::segment(const std::optional<LaneCut>& cut, const std::st
   return name;
 }
 
-void Statements::write_load(const Instr& in, const CodePosition& place) {
+void CppStatementWriter::write_load(const Instr& in, const CodePosition& place) {
   const Access& access = program_.accesses[at(in.aux)];
   const std::string buffer = variables_.var(buffers_[at(access.buffer)]);
   if (access.affine()) {
@@ -184,7 +184,7 @@ void Statements::write_load(const Instr& in, const CodePosition& place) {
   define_each(in.result, text.valid, widened(access.dtype, fmt::format("{}[{}]", buffer, text.index), snippets_));
 }
 
-void Statements::write_gather(const Instr& in, const CodePosition&) {
+void CppStatementWriter::write_gather(const Instr& in, const CodePosition&) {
   const Access& access = program_.accesses[at(in.aux)];
   const std::string type = type_of(in.result).text;
   const std::string element =
@@ -205,7 +205,7 @@ void Statements::write_gather(const Instr& in, const CodePosition&) {
   define(in.result, fmt::format("pick<{}>({}, used, [&](Int i) {})", type, position, pick));
 }
 
-void Statements::write_position(const Instr& in, const CodePosition& place) {
+void CppStatementWriter::write_position(const Instr& in, const CodePosition& place) {
   const bool index = in.code == Code::Index;
   const Access& access = program_.accesses[at(in.aux)];
   if (access.affine()) {
@@ -220,14 +220,14 @@ void Statements::write_position(const Instr& in, const CodePosition& place) {
   define_each(in.result, text.valid, index ? text.index : "1");
 }
 
-bool Statements::streamed(const Access& access, std::int64_t step) const {
+bool CppStatementWriter::streamed(const Access& access, std::int64_t step) const {
   const codegen::Argument& argument = program_.arguments[at(access.buffer)];
   // If the kernel also reads this memory, its lines are in the caches already.
   return (!sizes_.symbolic() || sizes_.unit()) && form_.packets && argument.dtype == form_.main &&
          argument.shares < 0 && !argument.local && step == 1 && bypasses_caches(argument);
 }
 
-void Statements::write_store(const Instr& in, const CodePosition& place) {
+void CppStatementWriter::write_store(const Instr& in, const CodePosition& place) {
   const Access& access = program_.accesses[at(in.aux)];
   const std::string buffer = variables_.var(buffers_[at(access.buffer)]);
   const std::string operand = read(in.a);

@@ -14,10 +14,10 @@
 namespace oriel::source::cpp {
 
 /// Writes each instruction as a statement inside a loop over a tile.
-class Statements : public ValueStatements {
+class CppStatementWriter : public ValueStatements {
  protected:
   /// `symbolic`: null if all sizes are numbers.
-  explicit Statements(const codegen::LoopProgram& program, const SymbolicSizes* symbolic = nullptr);
+  explicit CppStatementWriter(const codegen::LoopProgram& program, const SymbolicSizes* symbolic = nullptr);
 
   /// Of a unit that walks rows: statements that set how many rows a block has, so that it has about `elements`, and
   /// where the block keeps rows from stage to stage.

@@ -44,7 +44,7 @@ PacketForm choose_form(const LoopProgram& program) {
 }  // namespace
 
 ValueStatements::ValueStatements(const LoopProgram& program)
-    : source::Statements(program, argument_names(program)),
+    : source::StatementWriter(program, argument_names(program)),
       form_(choose_form(program)),
       values_(program.values.size()) {}
 

@@ -50,7 +50,7 @@ struct UnitText {
 
 /// Writes lists of instructions as loops over a tile. A value is a variable of the loop's body. A tile holds only what
 /// leaves the loop.
-class ValueStatements : public source::Statements {
+class ValueStatements : public source::StatementWriter {
  protected:
   explicit ValueStatements(const codegen::LoopProgram& program);
 

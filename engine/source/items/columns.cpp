@@ -31,11 +31,14 @@ constexpr std::int64_t kMostSums = 16;
 // Not every compiler of kernels unrolls such loops itself.
 constexpr std::size_t kMostWrittenOut = 24;
 
-class ColumnRenderer : private Statements {
+class ColumnRenderer : private ItemStatementWriter {
  public:
   ColumnRenderer(const LoopProgram& program, const ItemDialect& dialect, const WorkDivision& work, std::int64_t vectors,
                  const DeviceTraits& table)
-      : Statements(program, dialect, table), work_(work), vectors_(vectors), int_(dialect.position_type(work.wide)) {
+      : ItemStatementWriter(program, dialect, table),
+        work_(work),
+        vectors_(vectors),
+        int_(dialect.position_type(work.wide)) {
     find_crossing();
   }
 

@@ -6,7 +6,7 @@
 #include <string_view>
 #include <utility>
 
-#include "codegen/makers.hpp"
+#include "codegen/definitions.hpp"
 
 namespace oriel::source::items {
 
@@ -45,7 +45,7 @@ constexpr std::int64_t kMostWindow = 16;
 
 FactorStatements::FactorStatements(const LoopProgram& program, const ItemDialect& dialect, const Factors& factors,
                                    const Contraction& c, const DeviceTraits& table)
-    : Statements(factors.all, dialect, table), original_(program), factors_(factors), c_(c) {
+    : ItemStatementWriter(factors.all, dialect, table), original_(program), factors_(factors), c_(c) {
   count_roundings({factors.left, factors.right, factors.epilogue});
 }
 

@@ -26,7 +26,7 @@ struct Factors {
 
 /// Writes statements over `Factors::all`. A point of a factor is (depth, batches, rows or columns); a point of the
 /// epilogue is (batches, rows, columns).
-class FactorStatements : protected Statements {
+class FactorStatements : protected ItemStatementWriter {
  protected:
   FactorStatements(const codegen::LoopProgram& program, const ItemDialect& dialect, const Factors& factors,
                    const codegen::Contraction& c, const DeviceTraits& table);

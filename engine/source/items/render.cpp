@@ -30,11 +30,11 @@ constexpr std::int64_t kManyItems = 1 << 16;
 // A body of at most this many instructions is written twice: for whole vectors and for the rest.
 constexpr std::size_t kMostTwice = 8;
 
-class Renderer : private Statements {
+class Renderer : private ItemStatementWriter {
  public:
   Renderer(const LoopProgram& program, const ItemDialect& dialect, const DeviceTraits& table,
            const RenderOptions& options)
-      : Statements(program, dialect, table),
+      : ItemStatementWriter(program, dialect, table),
         table_(table),
         work_(divide_work(program, table, options)),
         int_(dialect.position_type(work_.wide)) {}

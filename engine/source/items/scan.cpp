@@ -46,10 +46,10 @@ Op reduction_of(Op op) {
   }
 }
 
-class ScanRenderer : private Statements {
+class ScanRenderer : private ItemStatementWriter {
  public:
   ScanRenderer(const LoopProgram& program, const ItemDialect& dialect, const DeviceTraits& table)
-      : Statements(program, dialect, table),
+      : ItemStatementWriter(program, dialect, table),
         scan_(*program.scanning),
         to_(program.arguments.back().dtype),
         type_(dialect.value_type(to_)),

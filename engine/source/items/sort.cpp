@@ -32,10 +32,10 @@ constexpr std::int64_t kGroupsOfUnit = 8;
 
 constexpr int with_padding(int elements) { return elements + elements / kLocalBanks; }
 
-class SortRenderer : private Statements {
+class SortRenderer : private ItemStatementWriter {
  public:
   SortRenderer(const LoopProgram& program, const ItemDialect& dialect, const DeviceTraits& table)
-      : Statements(program, dialect, table),
+      : ItemStatementWriter(program, dialect, table),
         sort_(*program.sorting),
         from_(program.arguments.front().dtype),
         to_(program.arguments.back().dtype),

@@ -38,11 +38,11 @@ std::set<std::int32_t> transposed_loads(const LoopProgram& program, std::size_t 
   return loads;
 }
 
-class SquareRenderer : private Statements {
+class SquareRenderer : private ItemStatementWriter {
  public:
   SquareRenderer(const LoopProgram& program, const ItemDialect& dialect, const WorkDivision& work,
                  const DeviceTraits& table, int lanes, std::size_t across, std::set<std::int32_t> transposed)
-      : Statements(program, dialect, table),
+      : ItemStatementWriter(program, dialect, table),
         work_(work),
         lanes_(lanes),
         squares_(table.cpu ? kSquares : 1),

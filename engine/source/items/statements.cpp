@@ -70,8 +70,9 @@ const std::string& KernelParameters::argument(std::int32_t constant, std::int32_
   return arguments_[constant] = argument;
 }
 
-Statements::Statements(const LoopProgram& program, const ItemDialect& dialect, const DeviceTraits& table)
-    : source::Statements(program, argument_names(program)),
+ItemStatementWriter::ItemStatementWriter(const LoopProgram& program, const ItemDialect& dialect,
+                                         const DeviceTraits& table)
+    : source::StatementWriter(program, argument_names(program)),
       dialect_(dialect),
       helpers_(dialect, !table.cpu),
       numbers_(room_for_numbers(program, table)),
@@ -80,18 +81,18 @@ Statements::Statements(const LoopProgram& program, const ItemDialect& dialect, c
   for (const codegen::Stage& stage : program.stages) count_roundings({stage.outer, stage.body});
 }
 
-void Statements::count_roundings(std::initializer_list<std::span<const Instr>> lists) {
+void ItemStatementWriter::count_roundings(std::initializer_list<std::span<const Instr>> lists) {
   constexpr std::ptrdiff_t kMostInlined = 32;
   for (const std::span<const Instr> list : lists)
     roundings_ += std::count_if(list.begin(), list.end(), [](const Instr& in) { return in.code == Code::Round; });
   if (roundings_ > kMostInlined) helpers_.call_roundings();
 }
 
-std::string Statements::spelled(const std::function<std::string(const NumberText&)>& write) {
+std::string ItemStatementWriter::spelled(const std::function<std::string(const NumberText&)>& write) {
   return numbers_.text(write(codegen::plain_number), write);
 }
 
-Statements::Lanes Statements::lanes_of(const Access& access, const CodePosition& place) {
+ItemStatementWriter::Lanes ItemStatementWriter::lanes_of(const Access& access, const CodePosition& place) {
   Lanes r;
   r.position = position(access, place);
   r.first = "0";
@@ -116,26 +117,26 @@ Statements::Lanes Statements::lanes_of(const Access& access, const CodePosition&
   return r;
 }
 
-void Statements::keep(ValueId v, const CodePosition& place) {
+void ItemStatementWriter::keep(ValueId v, const CodePosition& place) {
   line("{};", helpers_.keep(program_.values[at(v)], place.width, read(v, place), kept_[at(v)] + " + " + kept_at_,
                             place.count));
 }
 
-std::string Statements::read(ValueId v, const CodePosition& place) {
+std::string ItemStatementWriter::read(ValueId v, const CodePosition& place) {
   if (kept_before(v))
     return helpers_.kept(program_.values[at(v)], place.width, kept_[at(v)] + " + " + kept_at_, place.count);
   if (values_[at(v)].width == place.width) return values_[at(v)].text;
   return fmt::format("({})({})", value_type(program_.values[at(v)], place.width), values_[at(v)].text);
 }
 
-void Statements::name(ValueId v, const std::string& text, int width) { values_[at(v)] = {text, width}; }
+void ItemStatementWriter::name(ValueId v, const std::string& text, int width) { values_[at(v)] = {text, width}; }
 
-void Statements::define(ValueId v, const std::string& value, int width) {
+void ItemStatementWriter::define(ValueId v, const std::string& value, int width) {
   name(v, "v" + std::to_string(v), width);
   line("const {} {} = {};", value_type(program_.values[at(v)], width), values_[at(v)].text, value);
 }
 
-void Statements::write_element(const Instr& in, const CodePosition& place) {
+void ItemStatementWriter::write_element(const Instr& in, const CodePosition& place) {
   std::vector<std::string> operands;
   int width = 1;
   // A value that is the same in all lanes is computed once.
@@ -156,7 +157,7 @@ void Statements::write_element(const Instr& in, const CodePosition& place) {
   define(in.result, helpers_.spell(in, width, operands), width);
 }
 
-void Statements::write_constant(const Instr& in) {
+void ItemStatementWriter::write_constant(const Instr& in) {
   const codegen::Constant& c = program_.constants[at(in.aux)];
   if (c.parameter >= 0) return name(in.result, parameters_.argument(in.aux, c.parameter, in.dtype), 1);
   const graph::Scalar value = c.value.cast(in.dtype);
@@ -165,7 +166,7 @@ void Statements::write_constant(const Instr& in) {
   values_[at(in.result)].literal = in.aux;
 }
 
-std::string Statements::hidden(const graph::Scalar& value) {
+std::string ItemStatementWriter::hidden(const graph::Scalar& value) {
   const bool wide = value.dtype == DType::float64;
   const std::uint64_t bits =
       wide ? std::bit_cast<std::uint64_t>(value.f) : std::bit_cast<std::uint32_t>(static_cast<float>(value.f));
@@ -175,7 +176,8 @@ std::string Statements::hidden(const graph::Scalar& value) {
 }
 
 /// Writes lane by lane. `valid` and `element` are expressions of `k` that use the names of `by_lane`.
-void Statements::by_lanes(ValueId v, const CodePosition& place, const std::string& valid, const std::string& element) {
+void ItemStatementWriter::by_lanes(ValueId v, const CodePosition& place, const std::string& valid,
+                                   const std::string& element) {
   const DType dtype = program_.values[at(v)];
   const std::string type = value_type(dtype);
   const std::string zero = fmt::format("({})0", type);
@@ -188,7 +190,7 @@ void Statements::by_lanes(ValueId v, const CodePosition& place, const std::strin
   define(v, dialect_.load_vector(place.width, fmt::format("lanes{}", v)), place.width);
 }
 
-codegen::AccessText Statements::access_text(const Access& access, const CodePosition& place, bool with_index) {
+codegen::AccessText ItemStatementWriter::access_text(const Access& access, const CodePosition& place, bool with_index) {
   const codegen::AccessExpression expression(access, lane_names(place));
   codegen::AccessText text;
   if (with_index) text.index = spelled([&](const NumberText& number) { return expression.index(number); });
@@ -196,13 +198,13 @@ codegen::AccessText Statements::access_text(const Access& access, const CodePosi
   return text;
 }
 
-std::string Statements::run_of(const Access& access, const CodePosition& place) {
+std::string ItemStatementWriter::run_of(const Access& access, const CodePosition& place) {
   const Lanes r = lanes_of(access, place);
   return helpers_.load(access.dtype, place.width, buffers_[at(access.buffer)], r.position, r.step, r.step_text, r.first,
                        r.last);
 }
 
-void Statements::write_load(const Instr& in, const CodePosition& place) {
+void ItemStatementWriter::write_load(const Instr& in, const CodePosition& place) {
   const auto loaded = at_hand_.find(in.aux);
   if (loaded != at_hand_.end()) return define(in.result, loaded->second, place.width);
   const Access& access = program_.accesses[at(in.aux)];
@@ -225,7 +227,7 @@ void Statements::write_load(const Instr& in, const CodePosition& place) {
 }
 
 /// Loads elements at positions that are values; 0 for positions outside the argument.
-void Statements::write_gather(const Instr& in, const CodePosition& place) {
+void ItemStatementWriter::write_gather(const Instr& in, const CodePosition& place) {
   const Access& access = program_.accesses[at(in.aux)];
   const std::string& buffer = buffers_[at(access.buffer)];
   const std::int64_t elements = program_.arguments[at(access.buffer)].elements.value();
@@ -244,7 +246,7 @@ void Statements::write_gather(const Instr& in, const CodePosition& place) {
            helpers_.load_one(access.dtype, buffer, position));
 }
 
-void Statements::write_position(const Instr& in, const CodePosition& place) {
+void ItemStatementWriter::write_position(const Instr& in, const CodePosition& place) {
   const Access& access = program_.accesses[at(in.aux)];
   const codegen::AccessText text = access_text(access, place, in.code == Code::Index);
   by_lanes(in.result, place, text.valid,
@@ -252,7 +254,7 @@ void Statements::write_position(const Instr& in, const CodePosition& place) {
                                   : fmt::format("({})1", value_type(DType::bool_)));
 }
 
-void Statements::write_store(const Instr& in, const CodePosition& place) {
+void ItemStatementWriter::write_store(const Instr& in, const CodePosition& place) {
   const Access& access = program_.accesses[at(in.aux)];
   const std::string& buffer = buffers_[at(access.buffer)];
   const std::string value = read(in.a, place);

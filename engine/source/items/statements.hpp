@@ -61,10 +61,10 @@ struct NamedValue {
 };
 
 /// Writes statements over lanes. Collects the numbers that become kernel arguments.
-class Statements : public source::Statements {
+class ItemStatementWriter : public source::StatementWriter {
  public:
   /// `dialect` must outlive the object.
-  Statements(const codegen::LoopProgram& program, const ItemDialect& dialect, const DeviceTraits& table);
+  ItemStatementWriter(const codegen::LoopProgram& program, const ItemDialect& dialect, const DeviceTraits& table);
 
  protected:
   /// Every number of 2 or more becomes a kernel argument while there is room. Expressions with the same text share

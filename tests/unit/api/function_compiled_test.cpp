@@ -175,7 +175,7 @@ TEST_CASE("reductions of many sizes are one unit") {
   check_units([](Tensor x) { return argmax(x, 1); });
 }
 
-TEST_CASE("sizes with another outline have another unit") {
+TEST_CASE("sizes with another specialisation key have another unit") {
   runtime::clear_caches();
   const Units units;
   const auto f = function([](Tensor x) { return sum(x + 2, 0); }, {.dynamic = Dynamic::yes});

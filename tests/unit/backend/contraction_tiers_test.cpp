@@ -12,8 +12,8 @@ namespace contraction_tiers_test {
 using namespace oriel;
 using namespace oriel::test;
 using source::cpp::ContractionBlocks;
+using source::cpp::FactorLayout;
 using source::cpp::Keep;
-using source::cpp::Lies;
 
 namespace {
 
@@ -93,13 +93,13 @@ TEST_CASE("factors as they lie, packed and transposed, at every level") {
                              plain(DType::float64, 12, 24, 45, false, true, DType::float64)};
   // Halves are widened while they are packed: here with the depth contiguous in memory, so they are transposed too.
   works.push_back(plain(DType::float32, 21, 40, 50, false, true, DType::bfloat16));
-  std::set<std::pair<Lies, Lies>> seen;
+  std::set<std::pair<FactorLayout, FactorLayout>> seen;
   std::set<bool> transposed_in_memory;
   std::set<bool> strips;
   for (const Work& w : works) {
     const ContractionBlocks b = blocks_of(w.program);
     seen.insert({b.left, b.right});
-    if (b.right == Lies::Transposed) transposed_in_memory.insert(b.right_in_memory);
+    if (b.right == FactorLayout::Transposed) transposed_in_memory.insert(b.right_in_memory);
     strips.insert(b.strips);
   }
   CHECK(seen.size() >= 3);

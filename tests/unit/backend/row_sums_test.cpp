@@ -73,11 +73,11 @@ TEST_CASE("a row's mean and scale are not spread, its squares are no pass of the
   CHECK((plan->stages[1].reductions[0].row != nullptr));
   CHECK(plan->stages[2].body.size() == 3);  // load, the pair, the store
   for (const auto& stage : plan->stages)
-    for (const auto& b : stage.broadcasts) CHECK(b.number);
+    for (const auto& b : stage.broadcasts) CHECK(b.is_uniform);
   // If rows share a tile, the outer value is spread: each row has its own.
   const auto several = backend::eigen::make_tile_plan(Norm(8, 100).k.p, backend::isa::table(), 0);
   CHECK((several->stages[1].reductions[0].row == nullptr));
-  CHECK(!several->stages[2].broadcasts[0].number);
+  CHECK(!several->stages[2].broadcasts[0].is_uniform);
 }
 
 TEST_CASE("a square or a difference that something else reads is stored") {

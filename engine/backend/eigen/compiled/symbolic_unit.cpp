@@ -62,11 +62,11 @@ SymbolicUnit::Text SymbolicUnits::rendered(const codegen::LoopProgram& program,
 }
 
 SizedUnit SymbolicUnits::at(const codegen::LoweredKernel& closed, std::span<const std::int64_t> values) const {
-  source::cpp::Outline outline(closed.program, closed.former_accesses);
+  source::cpp::SpecialisationKey key(closed.program, closed.former_accesses);
   const std::lock_guard guard(base::fork_mutex(base::ForkLock::sources));
   const auto sized = [&](const Known& known) { return SizedUnit{known.unit, {values.begin(), values.end()}}; };
   for (const Known& known : known_) {
-    if (known.outline != outline) continue;
+    if (known.key != key) continue;
 #ifndef NDEBUG
     const SymbolicUnit::Text* const text = known.unit->text();
     if (text != nullptr && rendered(closed.program, closed.former_accesses).source != text->source)
@@ -75,7 +75,7 @@ SizedUnit SymbolicUnits::at(const codegen::LoweredKernel& closed, std::span<cons
     return sized(known);
   }
   std::vector<std::int32_t> accesses(closed.former_accesses.begin(), closed.former_accesses.end());
-  known_.push_back({std::move(outline), std::make_shared<const SymbolicUnit>(*this, std::move(accesses))});
+  known_.push_back({std::move(key), std::make_shared<const SymbolicUnit>(*this, std::move(accesses))});
   return sized(known_.back());
 }
 

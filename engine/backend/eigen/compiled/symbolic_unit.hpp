@@ -13,15 +13,15 @@
 #include "backend/eigen/compiled/compiler.hpp"
 #include "backend/eigen/compiled/tuning.hpp"
 #include "codegen/lower.hpp"
-#include "source/cpp/outline.hpp"
+#include "source/cpp/specialisation_key.hpp"
 #include "sym/program.hpp"
 
 namespace oriel::backend::eigen {
 
 class SymbolicUnits;
 
-/// The source of a kernel for all sizes with one outline, and what the compiler made of it. It is rendered when it is
-/// first to be built. NativeBuilder fills in what the compiler made.
+/// The source of a kernel for all sizes with one specialisation key, and what the compiler made of it. It is rendered
+/// when it is first to be built. NativeBuilder fills in what the compiler made.
 class SymbolicUnit {
  public:
   SymbolicUnit(const SymbolicUnits& maker, std::vector<std::int32_t> accesses)
@@ -65,7 +65,7 @@ struct SizedUnit {
   std::vector<std::int64_t> values;  // of the plan's variables
 };
 
-/// The units of a symbolic kernel, by outline. Thread safety: any thread.
+/// The units of a symbolic kernel, by specialisation key. Thread safety: any thread.
 class SymbolicUnits {
  public:
   /// The kernel, and the environment of its sizes, must outlive it.
@@ -80,7 +80,7 @@ class SymbolicUnits {
   SymbolicUnit::Text rendered(const codegen::LoopProgram& program, std::span<const std::int32_t> accesses) const;
 
   struct Known {
-    source::cpp::Outline outline;
+    source::cpp::SpecialisationKey key;
     std::shared_ptr<const SymbolicUnit> unit;
   };
 

@@ -181,7 +181,7 @@ class Joiner {
     item.x = steps_[i].a;
     item.y = steps_[i].b;
     if (number_(item.x)) std::swap(item.x, item.y);
-    item.number = number_(item.y);
+    item.is_uniform = number_(item.y);
     item.op = made_[i + 1]->op == Op::Add ? Link::AddProduct
               : steps_[i + 1].a == value  ? Link::SubtractProduct
                                           : Link::SubtractFromProduct;
@@ -251,8 +251,8 @@ void join_chains(Plan& plan, std::vector<TileStep>& steps, const std::vector<con
 
 bool Chain::reads(Slot slot) const noexcept {
   return first == slot || std::any_of(items.begin(), items.end(), [&](const Item& item) {
-           if (item.y < 0) return item.x == slot && !item.number;
-           return item.x == slot || (item.y == slot && !item.number);
+           if (item.y < 0) return item.x == slot && !item.is_uniform;
+           return item.x == slot || (item.y == slot && !item.is_uniform);
          });
 }
 

@@ -22,7 +22,7 @@ bool successive(const std::int64_t* at) {
 
 // Reads element by element, or rows at a time. Positions outside the buffer give 0.
 void Worker::pick(const TileStep& step, const Tile& tile) {
-  const MemoryAccess& r = reach(step);
+  const MemoryAccess& r = access(step);
   const auto* at = static_cast<const std::int64_t*>(slots_[step.a]);
   slots_[step.dst] = own_register(step.dst);
   char* dst = static_cast<char*>(slots_[step.dst]);
@@ -67,7 +67,7 @@ void Worker::pick(const TileStep& step, const Tile& tile) {
 
 // Reads rows of successive elements. The register of the positions holds the first of each row.
 void Worker::pick_rows(const TileStep& step, const Tile& tile) {
-  const MemoryAccess& r = reach(step);
+  const MemoryAccess& r = access(step);
   const auto* at = static_cast<const std::int64_t*>(slots_[step.a]);
   // A part of a row is read in place, if nothing writes to its memory.
   if (tile.rows == 1 && r.slack && at[0] >= 0 && at[0] <= r.elements - tile.cols) {

@@ -19,7 +19,7 @@ void look_ahead(const codegen::LoopProgram& program, Plan& plan) {
   for (StagePlan& stage : plan.stages) {
     for (TileStep& step : stage.body) {
       if (step.kind != StepKind::Load) continue;
-      const MemoryAccess& r = plan.reaches[static_cast<std::size_t>(step.reach)];
+      const MemoryAccess& r = plan.accesses[static_cast<std::size_t>(step.access)];
       if (program.arguments[static_cast<std::size_t>(r.buffer)].elements < kFetchBytes / r.bytes) continue;
       const int before = stages[r.buffer]++;
       if (before > 1) continue;

@@ -22,7 +22,7 @@ std::vector<Slot> registers_read(const Plan& plan, const TileStep& step) {
 // through a register that lies in that memory?
 bool overwrites_early(const codegen::LoopProgram& program, const Plan& plan, bool copied_inputs,
                       const std::vector<TileStep>& steps, std::size_t writer, std::size_t store) {
-  const auto buffer_of = [&](const TileStep& s) { return plan.reaches[static_cast<std::size_t>(s.reach)].buffer; };
+  const auto buffer_of = [&](const TileStep& s) { return plan.accesses[static_cast<std::size_t>(s.access)].buffer; };
   const std::int32_t shared = program.arguments[static_cast<std::size_t>(buffer_of(steps[store]))].shares;
   if (shared < 0) return false;
   for (std::size_t i = writer + 1; i < steps.size(); ++i) {
@@ -56,10 +56,10 @@ void pair_stores(const codegen::LoopProgram& program, const Plan& plan, bool cop
     if (step.kind != StepKind::Store) continue;
     const auto found = writer.find(step.a);
     if (found == writer.end()) continue;
-    const MemoryAccess& r = plan.reaches[static_cast<std::size_t>(step.reach)];
-    if (steps[found->second].reach < 0 && r.same && !r.stream &&
+    const MemoryAccess& r = plan.accesses[static_cast<std::size_t>(step.access)];
+    if (steps[found->second].access < 0 && r.same && !r.stream &&
         !overwrites_early(program, plan, copied_inputs, steps, found->second, i)) {
-      steps[found->second].reach = step.reach;
+      steps[found->second].access = step.access;
     }
   }
 }

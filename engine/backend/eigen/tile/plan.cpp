@@ -61,8 +61,8 @@ void find_direct(Plan& plan) {
     const TileStep& load = stage.body.front();
     const ReducePlan& r = stage.reductions.front();
     if (load.kind != StepKind::Load || load.ahead != 0 || r.row != nullptr || r.input != load.dst) continue;
-    const MemoryAccess& m = plan.reaches[static_cast<std::size_t>(load.reach)];
-    if (m.same && m.walk.matrix() && (!plan.columns || r.accumulate_rows != nullptr)) stage.direct = load.reach;
+    const MemoryAccess& m = plan.accesses[static_cast<std::size_t>(load.access)];
+    if (m.same && m.walk.matrix() && (!plan.columns || r.accumulate_rows != nullptr)) stage.direct = load.access;
   }
 }
 
@@ -231,7 +231,7 @@ class Planner {
         refuse("no " + std::string(graph::name(r.op)) + " of " + std::string(oriel::name(r.dtype)));
       }
       p.row = sums[k].row;
-      p.number = sums[k].number;
+      p.is_uniform = sums[k].is_uniform;
       p.input = slots[static_cast<std::size_t>(sums[k].a)];
       if (sums[k].b != kNoValue) p.second = slots[static_cast<std::size_t>(sums[k].b)];
       p.result = values_.slot[static_cast<std::size_t>(r.result)];
@@ -244,7 +244,7 @@ class Planner {
       return is_pinned(*plan_, slot) || (one_row && std::any_of(out.broadcasts.begin(), out.broadcasts.end(),
                                                                 [&](const Broadcast& b) { return b.to == slot; }));
     });
-    find_numbers(out, plan_->chains);
+    find_uniform_values(out, plan_->chains);
   }
 
   void lower_instr(const Instr& in, std::vector<TileStep>& steps, const std::vector<Slot>& slots, bool inner) {
@@ -284,7 +284,7 @@ class Planner {
                     : in.code == Code::Store  ? StepKind::Store
                     : in.code == Code::Index  ? StepKind::Index
                                               : StepKind::Valid;
-        step.reach = tables_.add_reach(access, walk(access), in.code == Code::Store);
+        step.access = tables_.add_access(access, walk(access), in.code == Code::Store);
         if (in.code == Code::Gather && gathers_.any && gathers_.rows[static_cast<std::size_t>(in.result)])
           step.kind = StepKind::GatherRows;
         break;

@@ -41,7 +41,7 @@ struct TileStep {
   Slot b = 0;
   Slot c = 0;
   // Load, Gather, GatherRows, Index, Valid, Store: the access. Compute, Chain: the store that takes the result, or -1.
-  std::int32_t reach = -1;
+  std::int32_t access = -1;
   std::int32_t chain = -1;  // Chain: index into `chains`
   std::int32_t constant = -1;
   std::int64_t ahead = 0;  // Load: bytes from a tile in place to the tile that is prefetched meanwhile
@@ -53,7 +53,7 @@ struct TileStep {
 struct Chain {
   struct Item {
     isa::Link op = isa::Link::Add;
-    bool number = false;  // only the first element of the last operand is read
+    bool is_uniform = false;  // only the first element of the last operand is read
     Slot x = 0;
     Slot y = -1;  // -1 if there is only one operand
   };
@@ -71,7 +71,7 @@ struct Broadcast {
   Slot from = 0;
   Slot to = 0;
   std::int8_t log_bytes = 2;
-  bool number = false;  // only the first element is read, so nothing is spread
+  bool is_uniform = false;  // only the first element is read, so nothing is spread
 };
 
 struct ReducePlan {
@@ -79,8 +79,8 @@ struct ReducePlan {
   isa::AccumulateRowsFn accumulate_rows = nullptr;
   /// If tiles hold whole blocks of one row: sums values that it computes from two operands. Else null.
   isa::RowFn row = nullptr;
-  bool number = false;  // the second operand is one number
-  Slot input = 0;       // the first operand if there is a row function
+  bool is_uniform = false;  // the second operand is one number
+  Slot input = 0;           // the first operand if there is a row function
   Slot second = 0;
   Slot result = 0;
   std::int8_t log_bytes = 2;
@@ -115,7 +115,7 @@ struct Pinned {
   Slot slot = 0;
   std::int8_t log_bytes = 2;
   std::int32_t constant = -1;
-  std::int32_t reach = -1;
+  std::int32_t access = -1;
 };
 
 struct ConstantPlan {
@@ -163,7 +163,7 @@ struct Plan final : Kernel {
   std::int64_t pinned_length = 0;  // elements of a pinned register that are filled
   double work = 0;                 // element instructions of the whole kernel
   std::vector<StagePlan> stages;
-  std::vector<MemoryAccess> reaches;
+  std::vector<MemoryAccess> accesses;
   std::vector<Chain> chains;
   std::vector<Pinned> pinned;
   // If not 0, a block is a multiple of this many points, after which some loads repeat. They are done once for each

@@ -2,7 +2,7 @@
 
 #include <algorithm>
 
-#include "backend/eigen/tile/reach.hpp"
+#include "backend/eigen/tile/memory_access.hpp"
 #include "backend/eigen/tile/registers.hpp"
 #include "backend/eigen/tile/tiles.hpp"
 
@@ -47,7 +47,7 @@ Slot PlanTables::pin(const Instr& in) {
     if (!access.affine() || plan_.pinned.size() >= kMaxPinned) return kNoSlot;
     AccessWalker walk(access, 0, false);
     if (!walk.uniform()) return kNoSlot;
-    return add_pinned(log_bytes_of(in.dtype), -1, add_reach(access, std::move(walk), false));
+    return add_pinned(log_bytes_of(in.dtype), -1, add_access(access, std::move(walk), false));
   }
   return kNoSlot;
 }
@@ -60,12 +60,12 @@ bool PlanTables::repeats(const Instr& in) const {
   return period > 0 && plan_.period % period == 0;
 }
 
-Slot PlanTables::add_pinned(int log_bytes, std::int32_t constant, std::int32_t reach) {
+Slot PlanTables::add_pinned(int log_bytes, std::int32_t constant, std::int32_t access) {
   Pinned p;
   p.slot = new_slot(plan_.arena_bytes);
   p.log_bytes = static_cast<std::int8_t>(log_bytes);
   p.constant = constant;
-  p.reach = reach;
+  p.access = access;
   plan_.arena_bytes += Registers::bytes(plan_.pinned_length, log_bytes);
   plan_.pinned.push_back(p);
   return p.slot;
@@ -82,14 +82,14 @@ std::int32_t PlanTables::add_constant(std::int32_t aux, DType dtype) {
   return static_cast<std::int32_t>(plan_.constants.size()) - 1;
 }
 
-std::int32_t PlanTables::add_reach(const Access& access, AccessWalker walk, bool store) {
+std::int32_t PlanTables::add_access(const Access& access, AccessWalker walk, bool store) {
   const bool overwritten = access.buffer >= 0 && overwritten_[static_cast<std::size_t>(access.buffer)];
-  plan_.reaches.push_back(make_reach(program_, table_, access, std::move(walk), store, overwritten));
-  MemoryAccess& r = plan_.reaches.back();
+  plan_.accesses.push_back(make_memory_access(program_, table_, access, std::move(walk), store, overwritten));
+  MemoryAccess& r = plan_.accesses.back();
   r.slack = r.slack && !framed_;
   r.own = r.own && copied_inputs_;
   plan_.streams = plan_.streams || r.stream;
-  return static_cast<std::int32_t>(plan_.reaches.size()) - 1;
+  return static_cast<std::int32_t>(plan_.accesses.size()) - 1;
 }
 
 }  // namespace oriel::backend::eigen

@@ -23,14 +23,14 @@ class PlanTables {
   /// Does a load read the same elements in every block?
   bool repeats(const codegen::Instr& in) const;
   std::int32_t add_constant(std::int32_t aux, DType dtype);
-  std::int32_t add_reach(const codegen::Access& access, AccessWalker walk, bool store);
+  std::int32_t add_access(const codegen::Access& access, AccessWalker walk, bool store);
   /// Is more than one output stored over an input?
   bool copied_inputs() const noexcept { return copied_inputs_; }
 
   static constexpr Slot kNoSlot = -1;
 
  private:
-  Slot add_pinned(int log_bytes, std::int32_t constant, std::int32_t reach);
+  Slot add_pinned(int log_bytes, std::int32_t constant, std::int32_t access);
 
   const codegen::LoopProgram& program_;
   const isa::Table& table_;

@@ -13,7 +13,7 @@ namespace oriel::backend::eigen {
 /// What a reduction reads: its input, or the operands from which the elements of its input are computed on the fly.
 struct RowSum {
   isa::RowFn row = nullptr;  // null: the reduction reads its input
-  bool number = false;       // b is one number
+  bool is_uniform = false;   // b is one number
   codegen::ValueId a = codegen::kNoValue;
   codegen::ValueId b = codegen::kNoValue;
 };
@@ -24,6 +24,6 @@ std::vector<RowSum> row_sums(const std::vector<codegen::Stage>& stages, const is
                              codegen::Stage& stage, const std::function<bool(codegen::ValueId)>& one_number);
 
 /// Marks the stage's broadcasts that need not be spread.
-void find_numbers(StagePlan& stage, const std::vector<Chain>& chains);
+void find_uniform_values(StagePlan& stage, const std::vector<Chain>& chains);
 
 }  // namespace oriel::backend::eigen

@@ -5,7 +5,7 @@
 #include <numeric>
 
 #include "backend/eigen/processor.hpp"
-#include "codegen/makers.hpp"
+#include "codegen/definitions.hpp"
 
 namespace oriel::backend::eigen {
 

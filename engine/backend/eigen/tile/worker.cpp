@@ -115,8 +115,8 @@ Worker::Worker(const Launch& launch, int which) : launch_(launch), plan_(launch.
   slots_ = s.slots.data();
   for (std::size_t i = 0; i < plan_.offsets.size(); ++i) slots_[i] = arena_ + plan_.offsets[i];
   for (const Pinned& p : plan_.pinned) {
-    if (p.reach >= 0) {
-      const MemoryAccess& r = plan_.reaches[static_cast<std::size_t>(p.reach)];
+    if (p.access >= 0) {
+      const MemoryAccess& r = plan_.accesses[static_cast<std::size_t>(p.access)];
       r.copy(slots_[p.slot], 0, 1, address(launch_, r, r.walk.offset()), 0, 0, 1, plan_.pinned_length);
     } else {
       fill(table_, slots_[p.slot], p.log_bytes, launch_.constants[p.constant], plan_.pinned_length);
@@ -237,7 +237,7 @@ void Worker::run_loops(const StagePlan& stage, std::int64_t first, std::int64_t 
 
 void Worker::reduce_memory(const StagePlan& stage, std::int64_t first, std::int64_t n, std::int64_t begin,
                            std::int64_t end, void* result) const {
-  const MemoryAccess& m = plan_.reaches[static_cast<std::size_t>(stage.direct)];
+  const MemoryAccess& m = plan_.accesses[static_cast<std::size_t>(stage.direct)];
   const ReducePlan& r = stage.reductions.front();
   const std::int64_t pitch = m.walk.pitch();
   if (!plan_.columns) {
@@ -272,7 +272,7 @@ void Worker::reduce_rows(const ReducePlan& r, std::int64_t rows, std::int64_t fr
   if (r.row == nullptr) {
     r.fns->rows(a, count, rows, count, result);
   } else {
-    r.row(a, static_cast<const char*>(slots_[r.second]) + (r.number ? 0 : from << r.log_bytes), count, result);
+    r.row(a, static_cast<const char*>(slots_[r.second]) + (r.is_uniform ? 0 : from << r.log_bytes), count, result);
   }
 }
 
@@ -283,7 +283,7 @@ void Worker::take_kept(const StagePlan& stage, std::int64_t tile) {
 void Worker::spread_outer_values(const StagePlan& stage, void* const* outer, std::int64_t n) {
   for (const Broadcast& b : stage.broadcasts) {
     void* from = outer == nullptr ? slots_[b.from] : outer[b.from];
-    if (b.number || (plan_.columns && stage.step == 1)) {
+    if (b.is_uniform || (plan_.columns && stage.step == 1)) {
       // One number, or a tile that is one row of the block: the value is used in place.
       slots_[b.to] = from;
       continue;
@@ -307,7 +307,7 @@ void Worker::run_step(const TileStep& step, const Tile& tile) {
   const std::int64_t n = whole_packets(size);
   switch (step.kind) {
     case StepKind::Compute:
-      if (step.reach >= 0) slots_[step.dst] = destination(step, tile);
+      if (step.access >= 0) slots_[step.dst] = destination(step, tile);
       step.element(slots_[step.dst], slots_[step.a], slots_[step.b], slots_[step.c], n);
       break;
     case StepKind::Chain:
@@ -350,28 +350,28 @@ void Worker::run_chain(const TileStep& step, const Tile& tile) const {
   isa::ChainLink links[kMostLinks];  // NOLINT: only the elements that are set are read
   for (std::size_t i = 0; i < chain.items.size(); ++i) {
     const Chain::Item& item = chain.items[i];
-    links[i] = {item.op, item.number, slots_[item.x], item.y < 0 ? nullptr : slots_[item.y]};
+    links[i] = {item.op, item.is_uniform, slots_[item.x], item.y < 0 ? nullptr : slots_[item.y]};
   }
   // The tile is written to memory directly, wherever it begins, and nothing beside it.
-  void* memory = step.reach >= 0 ? place(reach(step), tile) : nullptr;
-  if (step.reach >= 0) slots_[step.dst] = memory != nullptr ? memory : own_register(step.dst);
+  void* memory = step.access >= 0 ? place(access(step), tile) : nullptr;
+  if (step.access >= 0) slots_[step.dst] = memory != nullptr ? memory : own_register(step.dst);
   chain.run(slots_[step.dst], slots_[chain.first], links, static_cast<int>(chain.items.size()),
             memory != nullptr ? tile.size() : whole_packets(tile.size()));
 }
 
 /// Where a computed value goes: to memory, if the following store takes it unchanged; else to its register.
 void* Worker::destination(const TileStep& step, const Tile& tile) const {
-  void* memory = in_place(launch_, reach(step), tile);
+  void* memory = in_place(launch_, access(step), tile);
   const bool aligned = reinterpret_cast<std::uintptr_t>(memory) % 64 == 0;
   return memory != nullptr && aligned ? memory : own_register(step.dst);
 }
 
 void Worker::load(const TileStep& step, const Tile& tile) {
-  if (void* memory = in_place(launch_, reach(step), tile)) {
+  if (void* memory = in_place(launch_, access(step), tile)) {
     slots_[step.dst] = memory;
     if (step.ahead != 0) {
       const char* next = static_cast<const char*>(memory) + step.ahead;
-      for (std::int64_t at = 0; at < tile.size() * reach(step).bytes; at += kLine) __builtin_prefetch(next + at, 0, 2);
+      for (std::int64_t at = 0; at < tile.size() * access(step).bytes; at += kLine) __builtin_prefetch(next + at, 0, 2);
     }
     return;
   }
@@ -380,7 +380,7 @@ void Worker::load(const TileStep& step, const Tile& tile) {
 }
 
 void Worker::gather(const TileStep& step, const Tile& tile, void* memory) const {
-  const MemoryAccess& r = reach(step);
+  const MemoryAccess& r = access(step);
   char* dst = static_cast<char*>(memory);
   if (r.same && r.walk.runs(tile, [&](const Pattern& pattern, std::int64_t at, std::int64_t position, Pattern::Run run,
                                       std::int64_t n) {
@@ -415,7 +415,7 @@ void Worker::gather(const TileStep& step, const Tile& tile, void* memory) const 
 }
 
 void Worker::index(const TileStep& step, const Tile& tile) {
-  const MemoryAccess& r = reach(step);
+  const MemoryAccess& r = access(step);
   auto* dst = static_cast<std::int64_t*>(slots_[step.dst]);
   if (r.walk.masked()) clear(dst, step, tile.size());
   r.walk.boxes(tile, [&](const Box& box) {
@@ -424,7 +424,7 @@ void Worker::index(const TileStep& step, const Tile& tile) {
 }
 
 void Worker::valid(const TileStep& step, const Tile& tile) {
-  const MemoryAccess& r = reach(step);
+  const MemoryAccess& r = access(step);
   auto* dst = static_cast<std::uint8_t*>(slots_[step.dst]);
   if (r.walk.masked()) clear(dst, step, tile.size());
   const std::uint8_t yes = 1;
@@ -433,7 +433,7 @@ void Worker::valid(const TileStep& step, const Tile& tile) {
 }
 
 void Worker::store(const TileStep& step, const Tile& tile) {
-  const MemoryAccess& r = reach(step);
+  const MemoryAccess& r = access(step);
   const char* src = static_cast<const char*>(slots_[step.a]);
   void* memory = place(r, tile);
   if (src == memory) return;

@@ -90,7 +90,9 @@ class Worker {
   void valid(const TileStep& step, const Tile& tile);
   void store(const TileStep& step, const Tile& tile);
 
-  const MemoryAccess& reach(const TileStep& step) const { return plan_.reaches[static_cast<std::size_t>(step.reach)]; }
+  const MemoryAccess& access(const TileStep& step) const {
+    return plan_.accesses[static_cast<std::size_t>(step.access)];
+  }
   void* own_register(Slot slot) const { return arena_ + plan_.offsets[static_cast<std::size_t>(slot)]; }
   /// The tile's address if the tile is contiguous in memory and has the register's type; else null.
   void* place(const MemoryAccess& r, const Tile& tile) const;

@@ -22,7 +22,7 @@ using Int = std::int64_t;
 using Element = float;
 constexpr Int kRows = 7;
 constexpr Int kColumns = 45;
-constexpr bool kRightLies = true;
+constexpr bool kRightInPlace = true;
 constexpr Int kPitch = 64;
 constexpr Int kLeftRow = 32;
 constexpr Int kLeftStep = 1;
@@ -63,7 +63,7 @@ constexpr Int kPanel = kWidth * kLanes;
 // snippet tail:
 
 /// If the right factor is read where it lies, the last columns that fill no register are packed.
-constexpr Int kTail = kRightLies ? kColumns % kLanes : 0;
+constexpr Int kTail = kRightInPlace ? kColumns % kLanes : 0;
 
 // snippet sum_block:
 

@@ -9,15 +9,15 @@
 
 namespace oriel::source::cpp {
 
-/// The kernel at two sets of sizes has the same source (render_unit) if it has the same outline at both: loops run
+/// The kernel at two sets of sizes has the same source (render_unit) if it has the same key at both: loops run
 /// along the same axis in equal tiles, the same rows are kept, the same reductions stay in registers or in one block,
 /// and the same outputs bypass the caches.
-class Outline {
+class SpecialisationKey {
  public:
   /// `program`: the kernel at some sizes. `accesses`: codegen::LoweredKernel::former_accesses.
-  Outline(const codegen::LoopProgram& program, std::span<const std::int32_t> accesses);
+  SpecialisationKey(const codegen::LoopProgram& program, std::span<const std::int32_t> accesses);
 
-  friend bool operator==(const Outline&, const Outline&) = default;
+  friend bool operator==(const SpecialisationKey&, const SpecialisationKey&) = default;
 
  private:
   struct StageOutline {

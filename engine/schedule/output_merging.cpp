@@ -1,4 +1,4 @@
-#include "schedule/siblings.hpp"
+#include "schedule/output_merging.hpp"
 
 #include "base/hash.hpp"
 
@@ -7,13 +7,13 @@ namespace oriel::schedule {
 using base::mix;
 
 // The reduction that gives v its rows, if kernels over it may be fused: one over plain values.
-EntryId Siblings::joinable_reduction(EntryId v) const {
+EntryId OutputMerging::joinable_reduction(EntryId v) const {
   const EntryId r = properties(v).over;
   return r != kNone && !properties(arena_[r].source[0]).over_reduction ? r : kNone;
 }
 
 // What kernels must share to be fused; 0 where v is fused with none.
-std::uint64_t Siblings::key(EntryId v) const {
+std::uint64_t OutputMerging::key(EntryId v) const {
   const Device device = arena_.device(v);
   const auto place =
       static_cast<std::uint64_t>(device.context) << 16 | static_cast<std::uint64_t>(device.kind) << 8 | device.index;
@@ -25,11 +25,11 @@ std::uint64_t Siblings::key(EntryId v) const {
   return properties(v).over_reduction ? 0 : h;
 }
 
-void Siblings::add(EntryId v, KernelId k) {
+void OutputMerging::add(EntryId v, KernelId k) {
   if (const std::uint64_t shared = key(v); shared != 0) last_with_[shared] = k;
 }
 
-KernelId Siblings::find(EntryId v) {
+KernelId OutputMerging::kernel_to_extend(EntryId v) {
   const std::uint64_t shared = key(v);
   if (shared == 0) return -1;
   const auto it = last_with_.find(shared);

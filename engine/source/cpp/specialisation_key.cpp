@@ -1,10 +1,10 @@
-#include "source/cpp/outline.hpp"
+#include "source/cpp/specialisation_key.hpp"
 
 #include "source/cpp/frame.hpp"
 
 namespace oriel::source::cpp {
 
-Outline::Outline(const codegen::LoopProgram& program, std::span<const std::int32_t> accesses)
+SpecialisationKey::SpecialisationKey(const codegen::LoopProgram& program, std::span<const std::int32_t> accesses)
     : orientation_(program.orientation), accesses_(accesses.begin(), accesses.end()) {
   if (orientation_ == codegen::Orientation::Outer) columns_tile_ = columns_tile(program);
   for (const codegen::Stage& stage : program.stages)

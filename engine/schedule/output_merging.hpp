@@ -10,15 +10,15 @@
 
 namespace oriel::schedule {
 
-class Siblings {
+class OutputMerging {
  public:
-  Siblings(const Arena& arena, const DeviceLimits& limits, const std::vector<ValueProperties>& properties,
-           KernelGraph& graph, KernelPatterns& patterns, Budget& budget)
+  OutputMerging(const Arena& arena, const DeviceLimits& limits, const std::vector<ValueProperties>& properties,
+                KernelGraph& graph, KernelPatterns& patterns, Budget& budget)
       : arena_(arena), limits_(limits), properties_(properties), graph_(graph), patterns_(patterns), budget_(budget) {}
 
   /// The newest kernel that may compute and store v beside its own values; -1 if there is none. The kernels at
   /// v's uses read it.
-  KernelId find(EntryId v);
+  KernelId kernel_to_extend(EntryId v);
   /// Kernel k stores v, and later values may join it.
   void add(EntryId v, KernelId k);
 

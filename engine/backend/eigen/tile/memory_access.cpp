@@ -1,4 +1,4 @@
-#include "backend/eigen/tile/reach.hpp"
+#include "backend/eigen/tile/memory_access.hpp"
 
 #include <bit>
 #include <utility>
@@ -7,8 +7,8 @@
 
 namespace oriel::backend::eigen {
 
-MemoryAccess make_reach(const codegen::LoopProgram& program, const isa::Table& table, const codegen::Access& access,
-                        AccessWalker walk, bool store, bool overwritten) {
+MemoryAccess make_memory_access(const codegen::LoopProgram& program, const isa::Table& table,
+                                const codegen::Access& access, AccessWalker walk, bool store, bool overwritten) {
   MemoryAccess r;
   r.walk = std::move(walk);
   r.buffer = access.buffer;

@@ -1,11 +1,11 @@
-#include "codegen/makers.hpp"
+#include "codegen/definitions.hpp"
 
 #include <algorithm>
 
 namespace oriel::codegen {
 
-Makers::Makers(const LoopProgram& program, std::size_t stage)
-    : program_(program), maker_(program.values.size(), nullptr) {
+Definitions::Definitions(const LoopProgram& program, std::size_t stage)
+    : program_(program), definition_(program.values.size(), nullptr) {
   for (std::size_t s = 0; s < stage; ++s) {
     add(program.stages[s].body);
     add(program.stages[s].outer);
@@ -13,13 +13,13 @@ Makers::Makers(const LoopProgram& program, std::size_t stage)
   add(program.stages[stage].body);
 }
 
-void Makers::add(const std::vector<Instr>& list) {
+void Definitions::add(const std::vector<Instr>& list) {
   for (const Instr& in : list) {
-    if (in.result != kNoValue) maker_[static_cast<std::size_t>(in.result)] = &in;
+    if (in.result != kNoValue) definition_[static_cast<std::size_t>(in.result)] = &in;
   }
 }
 
-bool Makers::gather(ValueId v, std::vector<Instr>& list) const {
+bool Definitions::gather(ValueId v, std::vector<Instr>& list) const {
   // Depth first, with an explicit stack because a chain may be long.
   std::vector<bool> done(program_.values.size(), false);
   std::vector<ValueId> pending{v};
@@ -43,14 +43,14 @@ bool Makers::gather(ValueId v, std::vector<Instr>& list) const {
   return true;
 }
 
-std::vector<const Instr*> makers_of(const LoopProgram& program) {
-  std::vector<const Instr*> maker(program.values.size(), nullptr);
+std::vector<const Instr*> definitions_of(const LoopProgram& program) {
+  std::vector<const Instr*> definition(program.values.size(), nullptr);
   for (const Stage& stage : program.stages) {
     for (const std::vector<Instr>* list : {&stage.body, &stage.outer})
       for (const Instr& in : *list)
-        if (in.result != kNoValue) maker[static_cast<std::size_t>(in.result)] = &in;
+        if (in.result != kNoValue) definition[static_cast<std::size_t>(in.result)] = &in;
   }
-  return maker;
+  return definition;
 }
 
 std::size_t only_loops(const LoopProgram& program) {

@@ -1,4 +1,4 @@
-// Where values of a loop program are made, and programs without loops that make some of them.
+// The instruction that defines each value of a loop program, and programs without loops that compute some values.
 #pragma once
 
 #include <vector>
@@ -7,25 +7,25 @@
 
 namespace oriel::codegen {
 
-/// Where each value that a stage's body may use is made: an instruction of it or of an earlier stage, never a
-/// reduction.
-class Makers {
+/// The instruction that defines each value that a stage's body may use, in this stage or an earlier one. Results of
+/// reductions have none.
+class Definitions {
  public:
-  Makers(const LoopProgram& program, std::size_t stage);
-  const Instr* of(ValueId v) const { return v == kNoValue ? nullptr : maker_[static_cast<std::size_t>(v)]; }
+  Definitions(const LoopProgram& program, std::size_t stage);
+  const Instr* of(ValueId v) const { return v == kNoValue ? nullptr : definition_[static_cast<std::size_t>(v)]; }
 
-  /// Appends the instructions that make v, producers first. False where one of them is no instruction.
+  /// Appends the instructions that compute v, producers first. False if v depends on the result of a reduction.
   bool gather(ValueId v, std::vector<Instr>& list) const;
 
  private:
   void add(const std::vector<Instr>& list);
 
   const LoopProgram& program_;
-  std::vector<const Instr*> maker_;
+  std::vector<const Instr*> definition_;
 };
 
-/// The instruction that makes each value, in whatever stage; null for reductions.
-std::vector<const Instr*> makers_of(const LoopProgram& program);
+/// The instruction that defines each value, in any stage; null for results of reductions.
+std::vector<const Instr*> definitions_of(const LoopProgram& program);
 
 /// Does it have an access, and a result?
 inline bool reads(const Instr& in) { return has_access(in) && in.code != Code::Store; }

@@ -302,6 +302,7 @@ Tensor rfftfreq(SymInt n, double d, DType dtype, Site site) {
 
 std::int64_t next_fast_len(std::int64_t n) {
   if (n < 1) throw ArgumentError("next_fast_len", fmt::format("a length of {}; give at least 1", n));
+  if (n > std::int64_t{1} << 62) throw OverflowError("next_fast_len", fmt::format("a length of {} passes 2^62", n));
   return static_cast<std::int64_t>(api::fft::smooth_length(static_cast<std::size_t>(n)));
 }
 

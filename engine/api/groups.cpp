@@ -2,6 +2,7 @@
 #include <fmt/format.h>
 
 #include <cmath>
+#include <limits>
 
 #include "api/scatter_parts.hpp"
 #include "api/value.hpp"
@@ -123,7 +124,10 @@ Tensor counted(const Operand& x, const std::optional<Tensor>& weights, std::int6
       throw ArgumentError(
           "bincount", fmt::format("{} is among the numbers; they are counted from 0", ends[0].item<std::int64_t>()));
     }
-    count = std::max(least, ends[1].item<std::int64_t>() + 1);
+    const auto most = ends[1].item<std::int64_t>();
+    if (most == std::numeric_limits<std::int64_t>::max())
+      throw OverflowError("bincount", "2^63-1 or more is among the numbers; there are at most 2^63-1 counts");
+    count = std::max(least, most + 1);
   }
   return counts_at(Value(call, at), count, weights, source->shape);
 }
@@ -135,6 +139,8 @@ struct Bins {
 
   static Bins of(const Call& call, std::int64_t count, std::pair<double, double> range) {
     if (count < 1) throw ArgumentError(call.operation(), fmt::format("{} bins; there is at least 1", count));
+    if (count == std::numeric_limits<std::int64_t>::max())
+      throw OverflowError(call.operation(), fmt::format("the edges of {} bins pass 2^63-1", count));
     auto [low, high] = range;
     if (!std::isfinite(low) || !std::isfinite(high) || low > high) {
       throw ArgumentError(call.operation(),

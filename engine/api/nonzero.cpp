@@ -245,6 +245,9 @@ Tensor repeat_interleave(const Operand& x, const Tensor& counts, std::int64_t ax
   } else if (fewest < 0) {
     throw ArgumentError("repeat_interleave", fmt::format("a count is {}; counts are >= 0", to_string(fewest)));
   }
+  // A sum that wraps may be a small count. This one is rounded, and no result has 2^62 entries.
+  if (!runtime::tracing() && sum(wide, DType::float32).item<float>() >= 0x1p62F)
+    throw OverflowError("repeat_interleave", "the counts pass 2^62 in sum");
   const Tensor ends = cumsum(wide, 0);
   const SymInt total = item(ends.select(0, -1));
   if (runtime::tracing()) expect_true(total >= 0);

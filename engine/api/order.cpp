@@ -237,7 +237,7 @@ Tensor nanquantile(const Operand& x, const std::vector<double>& q, std::int64_t 
 namespace {
 
 void check_place(const Ordering& o, std::int64_t k) {
-  if (k < o.extent && -k <= o.extent) return;
+  if (k < o.extent && k >= -o.extent) return;
   throw ArgumentError(o.call.operation(),
                       fmt::format("k is {}; axis {} of {} has places {} to {}", k, o.axis, to_string(o.source.shape()),
                                   to_string(-o.extent), to_string(o.extent - 1)));

@@ -3,6 +3,7 @@
 
 #include <fmt/format.h>
 
+#include <algorithm>
 #include <optional>
 
 #include "api/value.hpp"
@@ -123,7 +124,13 @@ std::vector<Tensor> chunk(const Operand& x, std::int64_t count, std::int64_t axi
   const std::size_t d = call.axis(axis, shape.size());
   if (count < 1) throw ArgumentError("chunk", fmt::format("count is {}; give a number >= 1", count));
   // As PyTorch: an empty axis gives `count` empty pieces.
-  if (shape[d] == 0) return std::vector<Tensor>(static_cast<std::size_t>(count), piece(call, x, d, 0, 0));
+  if (shape[d] == 0) {
+    if (static_cast<std::size_t>(count) > std::vector<Tensor>().max_size())
+      throw MemoryError("chunk", fmt::format("there is no memory for {} pieces", count));
+    return std::vector<Tensor>(static_cast<std::size_t>(count), piece(call, x, d, 0, 0));
+  }
+  // More pieces than elements are one for each element.
+  if (!shape[d].is_symbolic()) count = std::min(count, shape[d].value());
   return pieces(call, x, d, shape[d], (shape[d] + (count - 1)) / count);
 }
 

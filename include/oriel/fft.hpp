@@ -81,6 +81,7 @@ using FftLength = SliceEnd;
 [[nodiscard]] Tensor rfftfreq(SymInt n, double d = 1, DType dtype = DType::float32, Site site = Site::here());
 /// @}
 /// The smallest length >= n without prime factors above 5 (scipy.fft.next_fast_len): zeros up to it make an fft fast.
+/// Throws ArgumentError below 1, OverflowError above 2^62.
 [[nodiscard]] std::int64_t next_fast_len(std::int64_t n);
 
 /// The discrete cosine transforms of types 1 to 4 of a real x along an axis (scipy.fft.dct, idct). Unscaled they are

@@ -92,7 +92,8 @@ enum class IncludeSelf : bool { no, yes };
 
 /// How often each number from 0 on occurs in x, a tensor of integers, as int64; with `weights`, which has the shape of
 /// x, their sums. The result has max(x) + 1 elements, at least `least`: reading the largest number realises x. Where
-/// the count is known, segment_sum(1, x, count) reads nothing. Throws ArgumentError for negative numbers.
+/// the count is known, segment_sum(1, x, count) reads nothing. Throws ArgumentError for negative numbers, OverflowError
+/// for 2^63-1 and above.
 ///   bincount(Tensor::of<int>({1, 3, 1}));  // {0, 2, 0, 1}
 /// @{
 [[nodiscard]] Tensor bincount(const Operand& x, std::int64_t least = 0);

@@ -34,7 +34,8 @@ namespace ORIEL_API oriel {
 [[nodiscard]] Tensor repeat_interleave(const Operand& x, SymInt count, std::int64_t axis);
 /// Repeats entry k along the axis counts[k] times, as torch.repeat_interleave. The size of the result depends on the
 /// counts, so they are computed at once, or in each call of a captured function. `counts`: integers of shape (n) for n
-/// entries, each >= 0. Throws DTypeError, ShapeError, and ArgumentError for a negative count.
+/// entries, each >= 0. Throws DTypeError, ShapeError, ArgumentError for a negative count, and OverflowError if the
+/// counts pass 2^62 in sum.
 ///   repeat_interleave(Tensor::of<int>({7, 8, 9}), Tensor::of<int>({2, 0, 1}), 0);  // {7, 7, 9}
 [[nodiscard]] Tensor repeat_interleave(const Operand& x, const Tensor& counts, std::int64_t axis);
 /// @}

@@ -294,6 +294,9 @@ TEST_CASE("lengths that are fast") {
   CHECK(next_fast_len(1013) == 1024);
   CHECK(next_fast_len(93059) == 93312);
   CHECK(refusal([] { next_fast_len(0); }) == "next_fast_len: a length of 0; give at least 1");
+  CHECK(next_fast_len((std::int64_t{1} << 62) - 1) == std::int64_t{1} << 62);
+  CHECK(refusal([] { next_fast_len((std::int64_t{1} << 62) + 1); }) ==
+        "next_fast_len: a length of 4611686018427387905 passes 2^62");
 }
 
 TEST_CASE("mistakes are refused") {

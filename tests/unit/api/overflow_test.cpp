@@ -92,6 +92,23 @@ TEST_CASE("roll near 2^62") {
   }
 }
 
+TEST_CASE("counts near 2^63-1 are refused, and do not wrap to small ones") {
+  CHECK(overflow([] {
+          bincount(Tensor::of<std::int64_t>({1, kMost}));
+        }) == "bincount: 2^63-1 or more is among the numbers; there are at most 2^63-1 counts");
+  CHECK(overflow([] { histogram(ones({2}), kMost); }) ==
+        "histogram: the edges of 9223372036854775807 bins pass 2^63-1");
+  // In 64 bits the sum is 0.
+  CHECK(overflow([] {
+          repeat_interleave(ones({3}), Tensor::of<std::int64_t>({kMost, kMost, 2}), 0);
+        }) == "repeat_interleave: the counts pass 2^62 in sum");
+  CHECK_THROWS_AS((void)partition(ones({3}), INT64_MIN), ArgumentError);
+  CHECK_THROWS_AS((void)argpartition(ones({3}), INT64_MIN), ArgumentError);
+  CHECK(chunk(arange(3), kMost).size() == 3);
+  CHECK(chunk(arange(3), kMost)[2].to_vector<std::int64_t>() == std::vector<std::int64_t>{2});
+  CHECK_THROWS_AS((void)chunk(zeros({0}), kMost), MemoryError);
+}
+
 TEST_CASE("products and sums of sizes name the operation that makes them") {
   const Tensor x = repeated(kHuge);
   CHECK(overflow([&] { repeat(x, {2}); }) == "repeat: 2 times axis 0 of (4611686018427387904) passes 2^63-1");

@@ -1,5 +1,3 @@
-#include "cli/eval_command.hpp"
-
 #include <fmt/format.h>
 
 #include <algorithm>
@@ -13,6 +11,7 @@
 #include "backend/backend.hpp"
 #include "base/escape.hpp"
 #include "cli/command.hpp"
+#include "cli/options.hpp"
 #include "cli/progress.hpp"
 #include "cli/text_file.hpp"
 #include "oriel/oriel.hpp"
@@ -68,53 +67,33 @@ struct EvalRequest {
   ComprehensionOptions options{.checked = true};
 };
 
-/// Fills the request. Returns what is wrong with the arguments, or an empty string.
-std::string read_arguments(std::span<const std::string> arguments, EvalRequest& request) {
-  for (std::size_t k = 0; k < arguments.size(); ++k) {
-    const std::string& argument = arguments[k];
-    std::vector<Named>* list = argument == "--in"    ? &request.inputs
-                               : argument == "--set" ? &request.numbers
-                               : argument == "--out" ? &request.outputs
-                                                     : nullptr;
-    std::string* word = argument == "--def"      ? &request.definition
-                        : argument == "--device" ? &request.device
-                        : argument == "--dump"   ? &request.dump
-                        : argument == "-e"       ? &request.text.emplace()
-                                                 : nullptr;
-    if (list != nullptr || word != nullptr) {
-      if (k + 1 == arguments.size()) return fmt::format("{} takes a value", argument);
-      const std::string& value = arguments[++k];
-      if (word != nullptr) {
-        *word = value;
-        continue;
-      }
-      const std::size_t sign = value.find('=');
-      if (sign == std::string::npos || sign == 0 || sign + 1 == value.size()) {
-        return fmt::format("{} takes NAME={}, but got '{}'", argument, argument == "--set" ? "NUMBER" : "FILE", value);
-      }
-      const std::string name = value.substr(0, sign);
-      if (std::any_of(list->begin(), list->end(), [&](const Named& n) { return n.name == name; })) {
-        return fmt::format("{} names '{}' twice", argument, name);
-      }
-      list->push_back({name, value.substr(sign + 1)});
-    } else if (argument == "--explain") {
-      request.explain = true;
-    } else if (argument == "--time") {
-      request.time = true;
-    } else if (argument == "--quiet") {
-      request.quiet = true;
-    } else if (argument == "--checked" || argument == "--unchecked") {
-      request.options.checked = argument == "--checked";
-    } else if (argument.starts_with("-")) {
-      return fmt::format("unknown option '{}'", argument);
-    } else if (request.file) {
-      return fmt::format("unexpected argument '{}'; this command takes one file", argument);
-    } else {
-      request.file = argument;
-    }
-  }
-  if (request.file.has_value() == request.text.has_value()) return "one of FILE.tc and -e TEXT is needed";
-  return {};
+void read_arguments(Arguments arguments, EvalRequest& request) {
+  const auto named = [](std::string_view option, std::string_view what, std::vector<Named>& list) {
+    return Option{option, [=, &list](const std::string& value) {
+                    const std::size_t sign = value.find('=');
+                    if (sign == std::string::npos || sign == 0 || sign + 1 == value.size())
+                      throw UsageError(fmt::format("{} takes NAME={}, but got '{}'", option, what, value));
+                    const std::string name = value.substr(0, sign);
+                    if (std::ranges::find(list, name, &Named::name) != list.end())
+                      throw UsageError(fmt::format("{} names '{}' twice", option, name));
+                    list.push_back({name, value.substr(sign + 1)});
+                  }};
+  };
+  read_options(arguments,
+               {named("--in", "FILE", request.inputs),
+                named("--set", "NUMBER", request.numbers),
+                named("--out", "FILE", request.outputs),
+                {"--def", into(request.definition)},
+                {"--device", into(request.device)},
+                {"--dump", into(request.dump)},
+                {"-e", into(request.text)},
+                {"--explain", &request.explain},
+                {"--time", &request.time},
+                {"--quiet", &request.quiet},
+                {"--checked", &request.options.checked},
+                {"--unchecked", &request.options.checked, {}, false}},
+               only(request.file, "one file"));
+  if (request.file.has_value() == request.text.has_value()) throw UsageError("one of FILE.tc and -e TEXT is needed");
 }
 
 bool ends_on(const std::string& path, std::string_view ending) {
@@ -282,32 +261,25 @@ void evaluate(const EvalRequest& request, std::ostream& out, std::ostream& err) 
   if (request.time) out << watch.str();
 }
 
+int run_eval(Arguments arguments, const Streams& streams) {
+  EvalRequest request;
+  read_arguments(arguments, request);
+  // The default device is restored after this call, because tests run several commands in one process.
+  struct Settings {
+    Device device = default_device();
+    std::optional<std::string> dump = dump_directory();
+    ~Settings() {
+      set_default_device(device);
+      set_dump_directory(dump);
+    }
+  } const before;
+  evaluate(request, streams.out, streams.err);
+  return 0;
+}
+
 }  // namespace
 
-int run_eval(std::span<const std::string> arguments, std::ostream& out, std::ostream& err) {
-  if (!arguments.empty() && asks_help(arguments[0])) {
-    out << kEvalUsage;
-    return 0;
-  }
-  EvalRequest request;
-  if (const std::string wrong = read_arguments(arguments, request); !wrong.empty()) {
-    return usage_error("eval", wrong, kEvalUsage, err);
-  }
-  // The default device is restored after this call, because tests run several commands in one process.
-  const Device device = default_device();
-  const std::optional<std::string> dump = dump_directory();
-  const auto restore = [&] {
-    set_default_device(device);
-    set_dump_directory(dump);
-  };
-  int status = 0;
-  try {
-    evaluate(request, out, err);
-  } catch (const Error& error) {
-    status = failed(error, err);
-  }
-  restore();
-  return status;
-}
+constexpr Command kEval{"eval", "run a comprehension on arrays and pictures from files",
+                        [] { return std::string(kEvalUsage); }, run_eval};
 
 }  // namespace oriel::cli

@@ -1,23 +1,19 @@
-#include "cli/fuzz_command.hpp"
-
 #include <fmt/format.h>
 
-#include <CLI/App.hpp>
-#include <CLI/Config.hpp>
-#include <CLI/Formatter.hpp>
 #include <algorithm>
 #include <charconv>
 #include <fstream>
 #include <iostream>
 #include <limits>
 #include <random>
-#include <sstream>
 #include <thread>
 
 #include "backend/backend.hpp"
 #include "base/escape.hpp"
 #include "cli/command.hpp"
+#include "cli/options.hpp"
 #include "cli/progress.hpp"
+#include "cli/words.hpp"
 #include "fuzz/campaign.hpp"
 #include "fuzz/describe.hpp"
 #include "fuzz/external_subject.hpp"
@@ -34,6 +30,8 @@ constexpr int kBroken = 1;
 
 /// The options of the command line.
 struct FuzzRequest {
+  FuzzRequest() { campaign.threads = std::max(1U, std::thread::hardware_concurrency()); }
+
   fuzz::CampaignOptions campaign;
   std::vector<std::string> kinds;
   std::vector<std::string> properties;
@@ -44,8 +42,31 @@ struct FuzzRequest {
   bool quiet = false;
 };
 
-std::string footer() {
-  std::string text = "Kinds:\n";
+std::string fuzz_usage() {
+  const FuzzRequest defaults;
+  std::string text = fmt::format(R"usage(usage: oriel fuzz reshape [OPTIONS]
+
+Checks random views, their movements and merging against brute force, and shows the smallest case that fails.
+
+  --cases N           number of cases, of all kinds together ({})
+  --seed N            seed of the cases; random by default
+  --time SECONDS      seconds after which no new cases begin; 0: no limit
+  --sizes N           approximate number of elements of a base, from 8 to 5000 ({})
+  --kinds KIND,..     kinds of cases; all but 'kernels' by default
+  --threads N         threads, from 1 to 1024 ({}); an external program runs once in each
+  --skip N            skip this many cases of each kind
+  --external COMMAND  fuzz this shell command instead: it answers cases line by line (engine/fuzz/PROTOCOL.md)
+  --properties NAME,..
+                      properties to check on an external program; all by default
+  --timeout SECONDS   seconds that an external program may take for an answer, from 0.1 to 3600 ({})
+  --report FILE       also write a report to this file, as one HTML page
+  --replay FILE       check only the cases of this file (one JSON object per line)
+  --quiet             show no progress, which a terminal shows
+
+)usage",
+                                 defaults.campaign.cases, defaults.campaign.most_elements, defaults.campaign.threads,
+                                 defaults.timeout);
+  text += "Kinds:\n";
   for (const fuzz::KindInfo& kind : fuzz::kinds()) {
     text += fmt::format("  {:<10}{}{}\n", kind.name, kind.summary, kind.on_own ? " (only if asked for)" : "");
   }
@@ -55,7 +76,7 @@ std::string footer() {
   }
   return text +
          "Exit status: 0 if all properties hold, 1 if one is violated, 2 if the command line is wrong.\n"
-         "Case N of a kind and seed is the same whatever else runs, on any number of threads.";
+         "Case N of a kind and seed is the same whatever else runs, on any number of threads.\n";
 }
 
 /// Finds the entry of a table by its name.
@@ -142,29 +163,51 @@ std::function<void(std::uint64_t, std::uint64_t, double)> progress_on(std::ostre
   };
 }
 
-/// A validator for non-negative integers: CLI11 accepts -1 as the largest unsigned number, and nan as non-negative.
-CLI::Validator whole_number() {
-  return CLI::Validator(
-      [](std::string& text) {
-        std::uint64_t value = 0;
+/// An option with a number in a range.
+template <class Number>
+Option number(std::string_view name, Number& place, Number least = 0,
+              Number most = std::numeric_limits<Number>::max()) {
+  return {
+      name, [=, &place](const std::string& text) {
+        Number value = 0;
         const char* const end = text.data() + text.size();
         const auto [stop, fault] = std::from_chars(text.data(), end, value);
-        if (fault == std::errc{} && stop == end) return std::string();
-        return fmt::format("'{}' is no whole number from 0 to {}", text, std::numeric_limits<std::uint64_t>::max());
-      },
-      "");
+        if (fault != std::errc{} || stop != end || !(value >= least && value <= most))
+          throw UsageError(fmt::format("{}: '{}' is no {} from {} to {}", name, text,
+                                       std::is_integral_v<Number> ? "whole number" : "number of seconds", least, most));
+        place = value;
+      }};
 }
 
-CLI::Validator seconds(double least, double most) {
-  return CLI::Validator(
-      [least, most](std::string& text) {
-        double value = 0;
-        const char* const end = text.data() + text.size();
-        const auto [stop, fault] = std::from_chars(text.data(), end, value);
-        if (fault == std::errc{} && stop == end && value >= least && value <= most) return std::string();
-        return fmt::format("'{}' is no number of seconds from {} to {}", text, least, most);
-      },
-      "");
+/// Reads the arguments behind `reshape`.
+void read_arguments(Arguments arguments, FuzzRequest& request) {
+  std::vector<std::string>* list = nullptr;  // further words belong to the last list
+  const ReadValue more = [&list](const std::string& words) {
+    if (list == nullptr) throw UsageError(fmt::format("unexpected argument '{}'", words));
+    for (const std::string_view word : split(words, ",")) list->emplace_back(word);
+  };
+  const auto names = [&](std::vector<std::string>& place) {
+    return [&](const std::string& words) {
+      list = &place;
+      more(words);
+    };
+  };
+  fuzz::CampaignOptions& campaign = request.campaign;
+  read_options(arguments,
+               {number("--cases", campaign.cases),
+                number("--seed", campaign.seed),
+                number("--time", campaign.seconds, 0., 1e9),
+                number<std::int64_t>("--sizes", campaign.most_elements, 8, 5000),
+                {"--kinds", names(request.kinds)},
+                number("--threads", campaign.threads, 1U, 1024U),
+                number("--skip", campaign.skip),
+                {"--external", into(request.external)},
+                {"--properties", names(request.properties)},
+                number("--timeout", request.timeout, 0.1, 3600.),
+                {"--report", into(request.report)},
+                {"--replay", into(request.replay)},
+                {"--quiet", &request.quiet}},
+               more);
 }
 
 int run_campaign_on(const FuzzRequest& request, const std::string& command, std::ostream& out, std::ostream& err) {
@@ -223,57 +266,23 @@ int run_request(FuzzRequest& request, std::ostream& out, std::ostream& err) {
   return status;
 }
 
-}  // namespace
-
-int run_fuzz(std::span<const std::string> arguments, std::ostream& out, std::ostream& err) {
+int run_fuzz(Arguments arguments, const Streams& streams) {
   FuzzRequest request;
   request.campaign.seed = std::random_device()();
-  request.campaign.threads = std::max(1U, std::thread::hardware_concurrency());
-  CLI::App app("Property-based fuzzing of views: random cases against brute force, with the smallest failure shown.",
-               "oriel fuzz");
-  app.require_subcommand(1);
-  CLI::App* reshape = app.add_subcommand("reshape", "movements, reshape and merging of views");
-  reshape->footer(footer());
-  reshape->add_option("--cases", request.campaign.cases, "number of cases, of all kinds together")
-      ->check(whole_number())
-      ->capture_default_str();
-  reshape->add_option("--seed", request.campaign.seed, "seed of the cases; random by default")->check(whole_number());
-  reshape->add_option("--time", request.campaign.seconds, "seconds after which no new cases begin; 0: no limit")
-      ->check(seconds(0, 1e9));
-  reshape->add_option("--sizes", request.campaign.most_elements, "approximate number of elements of a base")
-      ->check(CLI::Range(8, 5000))
-      ->capture_default_str();
-  reshape->add_option("--kinds", request.kinds, "kinds of cases, separated by commas; all but 'kernels' by default")
-      ->delimiter(',');
-  reshape->add_option("--threads", request.campaign.threads, "threads; an external program runs once in each")
-      ->check(CLI::Range(1, 1024))
-      ->capture_default_str();
-  reshape->add_option("--skip", request.campaign.skip, "skip this many cases of each kind")->check(whole_number());
-  reshape->add_option("--external", request.external,
-                      "fuzz this shell command instead: it answers cases line by line (engine/fuzz/PROTOCOL.md)");
-  reshape->add_option("--properties", request.properties, "properties to check on an external program; all by default")
-      ->delimiter(',');
-  reshape->add_option("--timeout", request.timeout, "seconds that an external program may take for an answer")
-      ->check(seconds(0.1, 3600))
-      ->capture_default_str();
-  reshape->add_option("--report", request.report, "also write a report to this file, as one HTML page");
-  reshape->add_option("--replay", request.replay, "check only the cases of this file (one JSON object per line)");
-  reshape->add_flag("--quiet", request.quiet, "show no progress, which a terminal shows");
-  std::vector<std::string> reversed(arguments.rbegin(), arguments.rend());
+  if (arguments.empty()) throw UsageError("what to fuzz is missing; there is reshape");
+  if (arguments[0] != "reshape") throw UsageError(fmt::format("unknown '{}'; there is reshape", arguments[0]));
+  read_arguments(arguments.subspan(1), request);
   try {
-    app.parse(reversed);
-  } catch (const CLI::ParseError& error) {
-    std::ostringstream said;  // may contain words of the command line
-    const bool help = app.exit(error, out, said) == 0;
-    err << base::escaped(said.str(), true);
-    return help ? 0 : kUsageError;
-  }
-  try {
-    return run_request(request, out, err);
+    return run_request(request, streams.out, streams.err);
   } catch (const ArgumentError& error) {
-    failed(error, err);
+    failed(error, streams.err);
     return kUsageError;
   }
 }
+
+}  // namespace
+
+constexpr Command kFuzz{"fuzz", "check random views and movements against brute force, for this engine or any other",
+                        fuzz_usage, run_fuzz};
 
 }  // namespace oriel::cli

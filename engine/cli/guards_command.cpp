@@ -1,5 +1,3 @@
-#include "cli/guards_command.hpp"
-
 #include <fmt/format.h>
 
 #include <algorithm>
@@ -11,6 +9,7 @@
 #include "cli/guards_lines.hpp"
 #include "cli/guards_session.hpp"
 #include "cli/json.hpp"
+#include "cli/options.hpp"
 #include "cli/words.hpp"
 #include "oriel/error.hpp"
 #include "runtime/report/collect.hpp"
@@ -107,52 +106,33 @@ void print_session(const std::vector<runtime::AnswerPage::Table>& tables, std::o
   }
 }
 
-}  // namespace
-
-int run_guards(std::span<const std::string> arguments, std::istream& in, std::ostream& out, std::ostream& err) {
+int run_guards(Arguments arguments, const Streams& streams) {
   bool lines = false;
   bool html = false;
-  const std::string* program = nullptr;
-  for (const std::string& argument : arguments) {
-    if (asks_help(argument)) {
-      out << kGuardsUsage;
-      return 0;
-    }
-    if (argument == "--jsonl") {
-      lines = true;
-    } else if (argument == "--html") {
-      html = true;
-    } else if (argument.starts_with("-")) {
-      return usage_error("guards", fmt::format("unknown option '{}'", argument), kGuardsUsage, err);
-    } else if (program != nullptr) {
-      return usage_error(
-          "guards",
-          fmt::format("unexpected argument '{}'; this command takes one text, so quote all questions as one", argument),
-          kGuardsUsage, err);
-    } else {
-      program = &argument;
-    }
-  }
+  std::optional<std::string> program;
+  read_options(arguments, {{"--jsonl", &lines}, {"--html", &html}},
+               only(program, "one text, so quote all questions as one"));
   if (lines) {
-    if (program != nullptr || html)
-      return usage_error("guards", "--jsonl reads standard input and takes no text and no --html", kGuardsUsage, err);
-    answer_each_line(in, out, answer_guards_line);
+    if (program || html) throw UsageError("--jsonl reads standard input and takes no text and no --html");
+    answer_each_line(streams.in, streams.out, answer_guards_line);
     return 0;
   }
-  if (program == nullptr) return usage_error("guards", "the symbols and questions are missing", kGuardsUsage, err);
-  try {
-    GuardsSession session;
-    const std::vector<std::string_view> parts = split(*program, "|");
-    for (const std::string_view symbol : split(parts[0], ",")) session.add_symbol_text(symbol, "guards");
-    const auto tables = ask_all({parts.begin() + 1, parts.end()}, session);
-    if (html)
-      out << runtime::answer_page({*program, "", tables, {}});
-    else
-      print_session(tables, out);
-  } catch (const Error& error) {
-    return failed(error, err);
-  }
+  if (!program) throw UsageError("the symbols and questions are missing");
+  GuardsSession session;
+  const std::vector<std::string_view> parts = split(*program, "|");
+  for (const std::string_view symbol : split(parts[0], ",")) session.add_symbol_text(symbol, "guards");
+  const auto tables = ask_all({parts.begin() + 1, parts.end()}, session);
+  if (html)
+    streams.out << runtime::answer_page({*program, "", tables, {}});
+  else
+    print_session(tables, streams.out);
   return 0;
 }
+
+}  // namespace
+
+constexpr Command kGuards{"guards",
+                          "answer questions about symbolic sizes: guards, what is learnt, what is known without",
+                          [] { return std::string(kGuardsUsage); }, run_guards};
 
 }  // namespace oriel::cli

@@ -1,5 +1,3 @@
-#include "cli/inspect_command.hpp"
-
 #include <fmt/format.h>
 
 #include <algorithm>
@@ -204,66 +202,48 @@ std::string differences(const std::vector<Row>& old_rows, const std::vector<Row>
                             total(old_rows) * 1e3, new_rows.size(), total(new_rows) * 1e3);
 }
 
-}  // namespace
-
-int run_inspect(std::span<const std::string> arguments, std::ostream& out, std::ostream& err) {
+int run_inspect(Arguments arguments, const Streams& streams) {
   std::string path = "report.html";
   std::string trace;
   std::size_t first = 0;
   for (; first < arguments.size() && arguments[first].starts_with("-"); ++first) {
-    if (asks_help(arguments[first])) {
-      out << kInspectUsage;
+    const std::string& option = arguments[first];
+    if (asks_help(option)) {
+      streams.out << kInspectUsage;
       return 0;
     }
-    if (arguments[first] == "--diff") {
-      if (arguments.size() != first + 3)
-        return usage_error("inspect", "--diff takes two files of data, such as a.json and b.json", kInspectUsage, err);
-      try {
-        out << differences(rows_in(arguments[first + 1]), rows_in(arguments[first + 2]));
-        return 0;
-      } catch (const Error& error) {
-        return failed(error, err);
-      }
+    if (option == "--diff") {
+      if (arguments.size() != first + 3) throw UsageError("--diff takes two files of data, such as a.json and b.json");
+      streams.out << differences(rows_in(arguments[first + 1]), rows_in(arguments[first + 2]));
+      return 0;
     }
-    const std::string& option = arguments[first];
-    if (option != "-o" && option != "--perfetto")
-      return usage_error("inspect", fmt::format("unknown option '{}'", option), kInspectUsage, err);
-    if (first + 1 == arguments.size()) return usage_error("inspect", option + " takes a file", kInspectUsage, err);
+    if (option != "-o" && option != "--perfetto") throw UsageError(fmt::format("unknown option '{}'", option));
+    if (first + 1 == arguments.size()) throw UsageError(option + " takes a file");
     (option == "-o" ? path : trace) = arguments[++first];
   }
-  if (first == arguments.size()) return usage_error("inspect", "a program is missing", kInspectUsage, err);
-  if (!path.ends_with(".html"))
-    return usage_error("inspect", fmt::format("'{}' does not end in .html", path), kInspectUsage, err);
-  try {
-    std::error_code ignored;
-    const auto before = std::filesystem::last_write_time(path, ignored);
-    const bool there = !ignored;
-    const int status =
-        run_with("inspect", arguments.subspan(first), "ORIEL_REPORT=" + std::filesystem::absolute(path).string());
-    const auto after = std::filesystem::last_write_time(path, ignored);
-    if (ignored || (there && before == after)) {
-      err << "oriel: inspect: " << missing(arguments[first]) << '\n';
-      return status != 0 ? status : 1;
-    }
-    out << "wrote " << base::escaped(path) << '\n';
-    if (!trace.empty()) {
-      write_trace(trace, path.substr(0, path.size() - std::string_view(".html").size()) + ".json");
-      out << "wrote " << base::escaped(trace) << '\n';
-    }
-    return status;
-  } catch (const Error& error) {
-    return failed(error, err);
+  if (first == arguments.size()) throw UsageError("a program is missing");
+  if (!path.ends_with(".html")) throw UsageError(fmt::format("'{}' does not end in .html", path));
+  std::error_code ignored;
+  const auto before = std::filesystem::last_write_time(path, ignored);
+  const bool there = !ignored;
+  const int status =
+      run_with("inspect", arguments.subspan(first), "ORIEL_REPORT=" + std::filesystem::absolute(path).string());
+  const auto after = std::filesystem::last_write_time(path, ignored);
+  if (ignored || (there && before == after)) {
+    streams.err << "oriel: inspect: " << missing(arguments[first]) << '\n';
+    return status != 0 ? status : 1;
   }
+  streams.out << "wrote " << base::escaped(path) << '\n';
+  if (!trace.empty()) {
+    write_trace(trace, path.substr(0, path.size() - std::string_view(".html").size()) + ".json");
+    streams.out << "wrote " << base::escaped(trace) << '\n';
+  }
+  return status;
 }
 
-int run_profile(std::span<const std::string> arguments, std::ostream& out, std::ostream& err) {
-  if (!arguments.empty() && asks_help(arguments[0])) {
-    out << kProfileUsage;
-    return 0;
-  }
-  if (!arguments.empty() && arguments[0].starts_with("-"))
-    return usage_error("profile", fmt::format("unknown option '{}'", arguments[0]), kProfileUsage, err);
-  if (arguments.empty()) return usage_error("profile", "a program is missing", kProfileUsage, err);
+int run_profile(Arguments arguments, const Streams& streams) {
+  if (arguments.empty()) throw UsageError("a program is missing");
+  if (arguments[0].starts_with("-")) throw UsageError(fmt::format("unknown option '{}'", arguments[0]));
   const std::filesystem::path folder =
       std::filesystem::temp_directory_path() / ("oriel-profile-" + base::random_digits());
   struct Removed {
@@ -275,20 +255,24 @@ int run_profile(std::span<const std::string> arguments, std::ostream& out, std::
   } const removed{folder};
   try {
     std::filesystem::create_directories(folder);
-    const int status = run_with("profile", arguments, "ORIEL_REPORT=" + (folder / "profile.html").string());
-    std::ifstream in(folder / "profile.json");
-    if (!in) {
-      err << "oriel: profile: " << missing(arguments[0]) << '\n';
-      return status != 0 ? status : 1;
-    }
-    out << profile_text(Json::parse(in));
-    return status;
-  } catch (const Error& error) {
-    return failed(error, err);
   } catch (const std::filesystem::filesystem_error& error) {
-    err << "oriel: profile: " << base::escaped(error.what()) << '\n';
-    return 1;
+    throw IoError("profile", error.what());
   }
+  const int status = run_with("profile", arguments, "ORIEL_REPORT=" + (folder / "profile.html").string());
+  std::ifstream in(folder / "profile.json");
+  if (!in) {
+    streams.err << "oriel: profile: " << missing(arguments[0]) << '\n';
+    return status != 0 ? status : 1;
+  }
+  streams.out << profile_text(Json::parse(in));
+  return status;
 }
+
+}  // namespace
+
+constexpr Command kInspect{"inspect", "run a program and write a page of its kernels, views, times and sources",
+                           [] { return std::string(kInspectUsage); }, run_inspect, true};
+constexpr Command kProfile{"profile", "run a program and print its kernels by time, with the next gain",
+                           [] { return std::string(kProfileUsage); }, run_profile, true};
 
 }  // namespace oriel::cli

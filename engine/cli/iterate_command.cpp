@@ -1,5 +1,3 @@
-#include "cli/iterate_command.hpp"
-
 #include <fmt/format.h>
 
 #include <algorithm>
@@ -15,6 +13,7 @@
 #include "cli/iterate_lines.hpp"
 #include "cli/iterate_operands.hpp"
 #include "cli/json.hpp"
+#include "cli/options.hpp"
 #include "cli/words.hpp"
 #include "oriel/error.hpp"
 #include "oriel/iterate.hpp"
@@ -194,63 +193,38 @@ void print_reduction(const std::string& text, const std::string& axes, bool keep
   print_guards(program.session.get(), out);
 }
 
-}  // namespace
-
-int run_iterate(std::span<const std::string> arguments, std::istream& in, std::ostream& out, std::ostream& err) {
+int run_iterate(Arguments arguments, const Streams& streams) {
   bool lines = false;
   bool html = false;
   bool keepdim = false;
-  const std::string* operands = nullptr;
-  const std::string* axes = nullptr;
-  for (std::size_t k = 0; k < arguments.size(); ++k) {
-    const std::string& argument = arguments[k];
-    if (asks_help(argument)) {
-      out << kIterateUsage;
-      return 0;
-    }
-    if (argument == "--jsonl") {
-      lines = true;
-    } else if (argument == "--html") {
-      html = true;
-    } else if (argument == "--keepdim") {
-      keepdim = true;
-    } else if (argument == "--reduce") {
-      if (++k == arguments.size())
-        return usage_error("iterate", "--reduce takes axes, such as 0,2, or all", kIterateUsage, err);
-      axes = &arguments[k];
-    } else if (argument.starts_with("-")) {
-      return usage_error("iterate", fmt::format("unknown option '{}'", argument), kIterateUsage, err);
-    } else if (operands != nullptr) {
-      return usage_error(
-          "iterate",
-          fmt::format("unexpected argument '{}'; this command takes one text, so quote all operands as one", argument),
-          kIterateUsage, err);
-    } else {
-      operands = &argument;
-    }
-  }
+  std::optional<std::string> operands, axes;
+  read_options(arguments,
+               {{"--jsonl", &lines},
+                {"--html", &html},
+                {"--keepdim", &keepdim},
+                {"--reduce", into(axes), "takes axes, such as 0,2, or all"}},
+               only(operands, "one text, so quote all operands as one"));
   if (lines) {
-    if (operands != nullptr || axes != nullptr || keepdim || html)
-      return usage_error("iterate", "--jsonl reads standard input and takes no operands and no --html", kIterateUsage,
-                         err);
-    answer_each_line(in, out, answer_iterate_line);
+    if (operands || axes || keepdim || html)
+      throw UsageError("--jsonl reads standard input and takes no operands and no --html");
+    answer_each_line(streams.in, streams.out, answer_iterate_line);
     return 0;
   }
-  if (operands == nullptr) return usage_error("iterate", "the operands are missing", kIterateUsage, err);
-  if (keepdim && axes == nullptr)
-    return usage_error("iterate", "--keepdim is for reductions; add --reduce AXES", kIterateUsage, err);
-  try {
-    std::ostringstream answer;
-    Stacks stacks;
-    if (axes != nullptr)
-      print_reduction(*operands, *axes, keepdim, answer, stacks);
-    else
-      print_iteration(*operands, answer, stacks);
-    out << (html ? runtime::answer_page({*operands, answer.str(), {}, std::move(stacks)}) : answer.str());
-  } catch (const Error& error) {
-    return failed(error, err);
-  }
+  if (!operands) throw UsageError("the operands are missing");
+  if (keepdim && !axes) throw UsageError("--keepdim is for reductions; add --reduce AXES");
+  std::ostringstream answer;
+  Stacks stacks;
+  if (axes)
+    print_reduction(*operands, *axes, keepdim, answer, stacks);
+  else
+    print_iteration(*operands, answer, stacks);
+  streams.out << (html ? runtime::answer_page({*operands, answer.str(), {}, std::move(stacks)}) : answer.str());
   return 0;
 }
+
+}  // namespace
+
+constexpr Command kIterate{"iterate", "compute the joint iteration of layouts, as PyTorch's TensorIterator does",
+                           [] { return std::string(kIterateUsage); }, run_iterate};
 
 }  // namespace oriel::cli

@@ -1,5 +1,3 @@
-#include "cli/layout_command.hpp"
-
 #include <fmt/format.h>
 
 #include <algorithm>
@@ -10,6 +8,7 @@
 
 #include "cli/command.hpp"
 #include "cli/json.hpp"
+#include "cli/options.hpp"
 #include "cli/words.hpp"
 #include "oriel/error.hpp"
 #include "oriel/layouts.hpp"
@@ -272,76 +271,69 @@ std::pair<std::string, int> answer_text(const LayoutQuestion& question, bool ope
   return {text, 0};
 }
 
-}  // namespace
-
-int run_layout(std::span<const std::string> arguments, std::istream& in, std::ostream& out, std::ostream& err) {
+int run_layout(Arguments arguments, const Streams& streams) {
   LayoutQuestion question;
   bool lines = false;
   bool operation = false;
-  const auto wrong = [&](const std::string& message) { return usage_error("layout", message, kLayoutUsage, err); };
-  try {
-    for (std::size_t k = 0; k < arguments.size(); ++k) {
-      const std::string& argument = arguments[k];
-      if (asks_help(argument)) {
-        out << kLayoutUsage;
-        return 0;
-      }
-      layouts::AccessModel& model = question.model;
-      const std::array<std::pair<std::string_view, int*>, 6> numbers{{{"--element-bytes", &model.element_bytes},
-                                                                      {"--vector", &model.vector},
-                                                                      {"--lanes", &model.lanes},
-                                                                      {"--line-bytes", &model.line_bytes},
-                                                                      {"--banks", &model.banks},
-                                                                      {"--bank-bytes", &model.bank_bytes}}};
-      const auto number =
-          std::ranges::find(numbers, std::string_view(argument), &std::pair<std::string_view, int*>::first);
-      const bool takes_value = argument == "--as" || argument == "--from" || number != numbers.end();
-      if (takes_value && k + 1 == arguments.size()) return wrong(fmt::format("{} needs a value", argument));
-      if (argument == "--json") {
-        lines = true;
-      } else if (argument == "--table") {
-        question.table = true;
-      } else if (takes_value) {
-        const std::string& value = arguments[++k];
-        if (number != numbers.end()) {
-          const std::int64_t read = parse_number(value, argument, "layout");
-          if (read < 1 || read > 1'000'000) return wrong(fmt::format("{} is from 1 to 10^6, not {}", argument, read));
-          *number->second = static_cast<int>(read);
-        } else {
-          (argument == "--as" ? question.as : question.from) = layouts::notation_named(value);
-        }
-      } else if (argument.starts_with("--")) {
-        return wrong(fmt::format("unknown option '{}'", argument));
-      } else if (!operation && question.operands.empty() &&
-                 (among(kOneOperand, argument) || among(kTwoOperands, argument))) {
-        question.op = argument;
-        operation = true;
-      } else {
-        question.operands.push_back(argument);
-      }
-    }
-    if (lines) {
-      if (!question.operands.empty() || operation) return wrong("--json reads standard input and takes no layout");
-      answer_each_line(in, out, layout_line);
-      return 0;
-    }
-    if (question.op == "complement" && question.operands.size() == 2) {
-      question.bound = parse_number(question.operands[1], "the bound", "layout");
-      question.operands.pop_back();
-    }
-    const std::size_t wanted = among(kTwoOperands, question.op) ? 2 : 1;
-    if (question.operands.size() != wanted) {
-      return wrong(question.operands.empty()
-                       ? "a layout is missing"
-                       : fmt::format("{} takes {} layout{}, got {}; quote each as a whole", question.op, wanted,
-                                     wanted == 1 ? "" : "s", question.operands.size()));
-    }
-    const auto [text, status] = answer_text(question, operation);
-    out << text;
-    return status;
-  } catch (const Error& error) {
-    return failed(error, err);
+  layouts::AccessModel& model = question.model;
+  const auto notation = [](std::string_view name, std::optional<Notation>& place) {
+    return Option{name, [&place](const std::string& value) { place = layouts::notation_named(value); },
+                  "needs a value"};
+  };
+  const auto number = [](std::string_view name, int& place) {
+    return Option{name,
+                  [name, &place](const std::string& value) {
+                    const std::int64_t read = parse_number(value, name, "layout");
+                    if (read < 1 || read > 1'000'000)
+                      throw UsageError(fmt::format("{} is from 1 to 10^6, not {}", name, read));
+                    place = static_cast<int>(read);
+                  },
+                  "needs a value"};
+  };
+  read_options(arguments,
+               {{"--json", &lines},
+                {"--table", &question.table},
+                notation("--as", question.as),
+                notation("--from", question.from),
+                number("--element-bytes", model.element_bytes),
+                number("--vector", model.vector),
+                number("--lanes", model.lanes),
+                number("--line-bytes", model.line_bytes),
+                number("--banks", model.banks),
+                number("--bank-bytes", model.bank_bytes)},
+               [&](const std::string& argument) {
+                 if (!operation && question.operands.empty() &&
+                     (among(kOneOperand, argument) || among(kTwoOperands, argument))) {
+                   question.op = argument;
+                   operation = true;
+                 } else {
+                   question.operands.push_back(argument);
+                 }
+               });
+  if (lines) {
+    if (!question.operands.empty() || operation) throw UsageError("--json reads standard input and takes no layout");
+    answer_each_line(streams.in, streams.out, layout_line);
+    return 0;
   }
+  if (question.op == "complement" && question.operands.size() == 2) {
+    question.bound = parse_number(question.operands[1], "the bound", "layout");
+    question.operands.pop_back();
+  }
+  const std::size_t wanted = among(kTwoOperands, question.op) ? 2 : 1;
+  if (question.operands.size() != wanted) {
+    throw UsageError(question.operands.empty()
+                         ? "a layout is missing"
+                         : fmt::format("{} takes {} layout{}, got {}; quote each as a whole", question.op, wanted,
+                                       wanted == 1 ? "" : "s", question.operands.size()));
+  }
+  const auto [text, status] = answer_text(question, operation);
+  streams.out << text;
+  return status;
 }
+
+}  // namespace
+
+constexpr Command kLayout{"layout", "translate, compare and combine layouts of CuTe, PyTorch, NumPy, tinygrad, ISL",
+                          [] { return std::string(kLayoutUsage); }, run_layout};
 
 }  // namespace oriel::cli

@@ -1,5 +1,3 @@
-#include "cli/ranges_command.hpp"
-
 #include <fmt/format.h>
 
 #include <algorithm>
@@ -9,6 +7,7 @@
 #include <ostream>
 
 #include "cli/command.hpp"
+#include "cli/options.hpp"
 #include "cli/ranges_lines.hpp"
 #include "cli/text_file.hpp"
 #include "lang/report.hpp"
@@ -81,39 +80,28 @@ struct RangesRequest {
 };
 
 /// Fills the request. Returns what is wrong with the arguments, or an empty string.
-std::string read_arguments(std::span<const std::string> arguments, RangesRequest& request) {
-  for (std::size_t k = 0; k < arguments.size(); ++k) {
-    const std::string& argument = arguments[k];
-    const bool more = k + 1 < arguments.size();
-    if (argument == "--jsonl") {
-      request.lines = true;
-    } else if (argument == "--temporaries") {
-      request.temporaries = true;
-    } else if (argument == "--html") {
-      request.html = true;
-    } else if (argument == "--zero-origin") {
-      request.options.zero_origin = true;
-    } else if (argument == "-e" || argument == "--def") {
-      if (!more) return fmt::format("{} takes {}", argument, argument == "-e" ? "a text" : "a name");
-      (argument == "-e" ? request.text.emplace() : request.definition) = arguments[++k];
-    } else if (argument.starts_with("-")) {
-      return fmt::format("unknown option '{}'", argument);
-    } else if (const std::size_t sign = argument.find('='); sign != std::string::npos) {
-      const auto shape = read_shape(std::string_view(argument).substr(sign + 1));
-      if (!shape) return fmt::format("'{}' is no NAME=SHAPE, as in A=3,4 or A=n,?", argument);
-      request.shapes[argument.substr(0, sign)] = *shape;
-    } else if (request.file) {
-      return fmt::format("unexpected argument '{}'; this command takes one file", argument);
-    } else {
-      request.file = argument;
-    }
-  }
+void read_arguments(Arguments arguments, RangesRequest& request) {
+  const ReadValue file = only(request.file, "one file");
+  read_options(arguments,
+               {{"--jsonl", &request.lines},
+                {"--temporaries", &request.temporaries},
+                {"--html", &request.html},
+                {"--zero-origin", &request.options.zero_origin},
+                {"-e", into(request.text), "takes a text"},
+                {"--def", into(request.definition), "takes a name"}},
+               [&](const std::string& argument) {
+                 const std::size_t sign = argument.find('=');
+                 if (sign == std::string::npos) return file(argument);
+                 const auto shape = read_shape(std::string_view(argument).substr(sign + 1));
+                 if (!shape) throw UsageError(fmt::format("'{}' is no NAME=SHAPE, as in A=3,4 or A=n,?", argument));
+                 request.shapes[argument.substr(0, sign)] = *shape;
+               });
   if (request.lines) {
-    return request.file || request.text || request.html ? "--jsonl reads standard input and takes no text and no --html"
-                                                        : "";
+    if (request.file || request.text || request.html)
+      throw UsageError("--jsonl reads standard input and takes no text and no --html");
+  } else if (request.file.has_value() == request.text.has_value()) {
+    throw UsageError("one of FILE.tc and -e TEXT is needed");
   }
-  if (request.file.has_value() == request.text.has_value()) return "one of FILE.tc and -e TEXT is needed";
-  return {};
 }
 
 std::string page_or_text(const RangesRequest& request, const std::string& program, const std::string& table,
@@ -155,27 +143,21 @@ std::string answer(const RangesRequest& request) {
   return page_or_text(request, text, report.table, std::move(stacks));
 }
 
-}  // namespace
-
-int run_ranges(std::span<const std::string> arguments, std::istream& in, std::ostream& out, std::ostream& err) {
-  if (!arguments.empty() && asks_help(arguments[0])) {
-    out << kRangesUsage;
-    return 0;
-  }
+int run_ranges(Arguments arguments, const Streams& streams) {
   RangesRequest request;
-  if (const std::string wrong = read_arguments(arguments, request); !wrong.empty())
-    return usage_error("ranges", wrong, kRangesUsage, err);
+  read_arguments(arguments, request);
   if (request.lines) {
     request.options.only_results = !request.temporaries;
-    answer_ranges_lines(in, out, request.options);
-    return 0;
-  }
-  try {
-    out << answer(request);
-  } catch (const Error& error) {
-    return failed(error, err);
+    answer_ranges_lines(streams.in, streams.out, request.options);
+  } else {
+    streams.out << answer(request);
   }
   return 0;
 }
+
+}  // namespace
+
+constexpr Command kRanges{"ranges", "infer the ranges of a comprehension: rounds, views, preconditions",
+                          [] { return std::string(kRangesUsage); }, run_ranges};
 
 }  // namespace oriel::cli

@@ -1,5 +1,3 @@
-#include "cli/view_command.hpp"
-
 #include <fmt/format.h>
 
 #include <algorithm>
@@ -8,6 +6,7 @@
 
 #include "cli/command.hpp"
 #include "cli/guards_session.hpp"
+#include "cli/options.hpp"
 #include "cli/view_lines.hpp"
 #include "cli/view_program.hpp"
 #include "fuzz/describe.hpp"
@@ -133,53 +132,29 @@ std::string program_answer(const std::string& program, bool table) {
   return answer;
 }
 
-}  // namespace
-
-int run_view(std::span<const std::string> arguments, std::istream& in, std::ostream& out, std::ostream& err) {
+int run_view(Arguments arguments, const Streams& streams) {
   bool table = false;
   bool lines = false;
   bool html = false;
-  const std::string* program = nullptr;
-  for (const std::string& argument : arguments) {
-    if (asks_help(argument)) {
-      out << kViewUsage;
-      return 0;
-    }
-    if (argument == "--table") {
-      table = true;
-    } else if (argument == "--jsonl") {
-      lines = true;
-    } else if (argument == "--html") {
-      html = true;
-    } else if (argument.starts_with("-")) {
-      return usage_error("view", fmt::format("unknown option '{}'", argument), kViewUsage, err);
-    } else if (program != nullptr) {
-      return usage_error(
-          "view",
-          fmt::format("unexpected argument '{}'; this command takes one program, so quote it as a whole", argument),
-          kViewUsage, err);
-    } else {
-      program = &argument;
-    }
-  }
+  std::optional<std::string> program;
+  read_options(arguments, {{"--table", &table}, {"--jsonl", &lines}, {"--html", &html}},
+               only(program, "one program, so quote it as a whole"));
   if (html) {
-    if (lines || table) return usage_error("view", "--html takes no --jsonl and no --table", kViewUsage, err);
-    out << runtime::views_page(program != nullptr ? *program : "2,6 | pad 1,1 0,0 | reshape 4,2,3 | flip 1");
-    return 0;
-  }
-  if (lines) {
-    if (program != nullptr)
-      return usage_error("view", "--jsonl reads standard input and takes no program", kViewUsage, err);
-    answer_lines(in, out, table);
-    return 0;
-  }
-  if (program == nullptr) return usage_error("view", "a program is missing", kViewUsage, err);
-  try {
-    out << program_answer(*program, table);
-  } catch (const Error& error) {
-    return failed(error, err);
+    if (lines || table) throw UsageError("--html takes no --jsonl and no --table");
+    streams.out << runtime::views_page(program.value_or("2,6 | pad 1,1 0,0 | reshape 4,2,3 | flip 1"));
+  } else if (lines) {
+    if (program) throw UsageError("--jsonl reads standard input and takes no program");
+    answer_lines(streams.in, streams.out, table);
+  } else {
+    if (!program) throw UsageError("a program is missing");
+    streams.out << program_answer(*program, table);
   }
   return 0;
 }
+
+}  // namespace
+
+constexpr Command kView{"view", "apply movements to a view: its stack, index expressions and table",
+                        [] { return std::string(kViewUsage); }, run_view};
 
 }  // namespace oriel::cli

@@ -3,7 +3,7 @@
 all_steps="install pkg_config pkg_config_no_pc cmake fetchcontent subproject amalgamation debian_build debian_use
     setup_messages full_disk"
 declare -A needs=([pkg_config]=install [pkg_config_no_pc]=install [cmake]=install [debian_use]=debian_build)
-build_packages="build-essential ccache cmake debhelper devscripts dpkg-dev g++ git libboost-dev libcli11-dev libeigen3-dev libfmt-dev libpng-dev
+build_packages="build-essential ccache cmake debhelper devscripts dpkg-dev g++ git libboost-dev libeigen3-dev libfmt-dev libpng-dev
     lintian meson ninja-build nlohmann-json3-dev opencl-headers pkg-config python3"
 # Debian's packages are built as they are for users. The other builds are about files and links, so they are quick ones.
 quick="--unity on -Dunity_size=30 -Disa=lowest -Doptimization=0 -Dtests=disabled -Dexamples=disabled -Dbenchmarks=disabled -Dproofs=disabled"

@@ -5,8 +5,8 @@
 #include <sstream>
 #include <string>
 
+#include "cli/command.hpp"
 #include "cli/guards_session.hpp"
-#include "cli/view_command.hpp"
 #include "cli/view_program.hpp"
 #include "fuzz/target.hpp"
 #include "oriel/error.hpp"
@@ -28,7 +28,7 @@ Output run(const std::vector<std::string>& arguments) {
   std::istringstream in;
   std::ostringstream out;
   std::ostringstream err;
-  const int status = cli::run_view(arguments, in, out, err);
+  const int status = cli::run(arguments, in, out, err);
   return {status, out.str(), err.str()};
 }
 
@@ -44,7 +44,7 @@ std::vector<cli::ViewStep> steps_of(const std::string& program) {
 }
 
 void check(const std::string& program) {
-  const Output plain = run({program});
+  const Output plain = run({"view", program});
   require(plain.out.empty() != plain.err.empty(), "neither an answer nor an error, or both");
   require((plain.status == 0) == plain.err.empty(), "status " + std::to_string(plain.status) + ", " + plain.err);
   if (plain.status != 0) return;
@@ -56,7 +56,7 @@ void check(const std::string& program) {
     require(again == simple, simple.str() + " is read as " + again.str());
   }
   if (numel(steps.back().tracker.shape()) > kMostEntries) return;
-  const Output with_table = run({program, "--table"});
+  const Output with_table = run({"view", program, "--table"});
   require(with_table.status == 0 && with_table.out.starts_with(plain.out), "the table changes the answer");
 }
 

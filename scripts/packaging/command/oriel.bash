@@ -7,9 +7,7 @@ _oriel() {
     elif [[ $COMP_CWORD -eq 2 && ${COMP_WORDS[1]} == fuzz && $current != -* ]]; then
         words=reshape
     elif [[ $current == -* ]]; then
-        local asked=("${COMP_WORDS[1]}")
-        [[ ${COMP_WORDS[1]} != fuzz ]] || asked=(fuzz reshape)
-        words="--help $("$program" help "${asked[@]}" 2>/dev/null | grep -oE -- '--[a-z][a-z-]*' | sort -u)"
+        words="--help $("$program" help "${COMP_WORDS[1]}" 2>/dev/null | grep -oE -- '--[a-z][a-z-]*' | sort -u)"
     else
         # NAME=FILE: readline treats = as the end of a word.
         [[ $current != = ]] || current=

@@ -35,7 +35,7 @@ class Oriel(ConanFile):
 
     def requirements(self):
         # Public headers include the standard library alone, so no user sees these headers.
-        for reference in ("boost/[>=1.74]", "eigen/[>=3.4 <4]", "nlohmann_json/[>=3.11]", "cli11/[>=2.1]"):
+        for reference in ("boost/[>=1.74]", "eigen/[>=3.4 <4]", "nlohmann_json/[>=3.11]"):
             self.requires(reference, libs=False, headers=True, visible=False)
         self.requires("fmt/[>=9]", transitive_headers=False)
         self.requires("libpng/[>=1.6]", transitive_headers=False)

@@ -3,12 +3,11 @@
 #include <doctest/doctest.h>
 
 #include <nlohmann/json.hpp>
-#include <sstream>
 #include <string>
 #include <vector>
 
-#include "cli/iterate_command.hpp"
 #include "cli/iterate_lines.hpp"
+#include "support/command.hpp"
 
 namespace iterate_symbols_test {
 
@@ -25,12 +24,11 @@ json asked(const std::string& symbols, const std::string& shape, const std::stri
                 (strides.empty() ? "" : R"(,"strides":)" + strides) + "}]" + (trace ? R"(,"trace":true})" : "}"));
 }
 
-std::string text(const std::vector<std::string>& arguments, int status = 0) {
-  std::istringstream in;
-  std::ostringstream out;
-  std::ostringstream err;
-  CHECK(oriel::cli::run_iterate(arguments, in, out, err) == status);
-  return status == 0 ? out.str() : err.str();
+std::string text(std::vector<std::string> arguments, int status = 0) {
+  arguments.insert(arguments.begin(), "iterate");
+  const oriel::test::Outcome outcome = oriel::test::run_command(arguments);
+  CHECK(outcome.status == status);
+  return status == 0 ? outcome.out : outcome.err;
 }
 
 const std::string kX = R"("x":{"hint":3})";

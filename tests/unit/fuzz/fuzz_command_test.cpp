@@ -1,6 +1,4 @@
 // The command line of `oriel fuzz`: its output and its exit statuses.
-#include "cli/fuzz_command.hpp"
-
 #include <doctest/doctest.h>
 
 #include <cstdlib>
@@ -9,22 +7,19 @@
 #include <sstream>
 #include <vector>
 
+#include "support/command.hpp"
+
 namespace fuzz_command_test {
 
 namespace {
 
-struct Outcome {
-  int status;
-  std::string out;
-  std::string err;
+struct Outcome : oriel::test::Outcome {
   bool says(const std::string& part) const { return out.find(part) != std::string::npos; }
 };
 
 Outcome run(std::vector<std::string> arguments) {
-  std::ostringstream out;
-  std::ostringstream err;
-  const int status = oriel::cli::run_fuzz(arguments, out, err);
-  return {status, out.str(), err.str()};
+  arguments.insert(arguments.begin(), "fuzz");
+  return {oriel::test::run_command(arguments)};
 }
 
 std::string data(const char* name) { return std::string(ORIEL_TEST_DATA) + "/" + name; }
@@ -63,6 +58,9 @@ TEST_CASE("exit status 2 if the command line is wrong") {
                                              {"reshapes"},
                                              {"reshape", "--cases", "many"},
                                              {"reshape", "--bogus"},
+                                             {"reshape", "stray"},
+                                             {"reshape", "--quiet=yes"},
+                                             {"reshape", "--cases"},
                                              {"reshape", "--sizes", "2"},
                                              {"reshape", "--threads", "0"},
                                              {"reshape", "--time", "-1"},
@@ -81,6 +79,14 @@ TEST_CASE("exit status 2 if the command line is wrong") {
   CHECK(run({"reshape", "--kinds", "odd"}).err ==
         "oriel: fuzz: unknown kind 'odd'; there are movement, raw, accident, stack, chain, deep, huge, planted, edge, "
         "kernels, each\n");
+}
+
+TEST_CASE("a value may follow an equals sign, and the names of a list commas, blanks and its option again") {
+  const Outcome outcome =
+      run({"reshape", "--kinds", "raw,deep", "--cases=4096", "--kinds", "edge", "chain", "--seed=1"});
+  CHECK(outcome.status == 0);
+  CHECK(outcome.says("4,096 cases in "));
+  for (const char* kind : {"\nraw ", "\ndeep ", "\nedge ", "\nchain "}) CHECK(outcome.says(kind));
 }
 
 TEST_CASE("help names the kinds and properties") {

@@ -1,28 +1,20 @@
 // `oriel layout`: translations, operations, costs, the JSON lines.
-#include "cli/layout_command.hpp"
-
 #include <doctest/doctest.h>
 
 #include <nlohmann/json.hpp>
-#include <sstream>
 #include <vector>
+
+#include "support/command.hpp"
 
 namespace layout_command_test {
 
 namespace {
 
-struct Outcome {
-  int status;
-  std::string out;
-  std::string err;
-};
+using oriel::test::Outcome;
 
-Outcome run(const std::vector<std::string>& arguments, const std::string& input = "") {
-  std::istringstream in(input);
-  std::ostringstream out;
-  std::ostringstream err;
-  const int status = oriel::cli::run_layout(arguments, in, out, err);
-  return {status, out.str(), err.str()};
+Outcome run(std::vector<std::string> arguments, const std::string& input = "") {
+  arguments.insert(arguments.begin(), "layout");
+  return oriel::test::run_command(arguments, input);
 }
 
 }  // namespace

@@ -6,7 +6,7 @@
 #include <string>
 #include <vector>
 
-#include "cli/view_command.hpp"
+#include "support/command.hpp"
 
 namespace merge_examples_test {
 
@@ -41,13 +41,10 @@ struct Printed {
 };
 
 Printed print(const std::string& program) {
-  std::istringstream in;
-  std::ostringstream out;
-  std::ostringstream err;
-  const std::vector<std::string> arguments = {program};
-  REQUIRE(oriel::cli::run_view(arguments, in, out, err) == 0);
+  const oriel::test::Outcome outcome = oriel::test::run_command({"view", program});
+  REQUIRE(outcome.status == 0);
   Printed printed;
-  std::istringstream lines(out.str());
+  std::istringstream lines(outcome.out);
   const std::string guard = "guard: ";
   for (std::string line; std::getline(lines, line);) {
     if (line.starts_with(guard)) {

@@ -1,31 +1,22 @@
 // `oriel view`: the text form and the JSON lines.
-#include "cli/view_command.hpp"
-
 #include <doctest/doctest.h>
 
 #include <fstream>
 #include <nlohmann/json.hpp>
-#include <sstream>
 #include <vector>
 
 #include "cli/view_lines.hpp"
+#include "support/command.hpp"
 
 namespace view_command_test {
 
 namespace {
 
-struct Outcome {
-  int status;
-  std::string out;
-  std::string err;
-};
+using oriel::test::Outcome;
 
-Outcome run(const std::vector<std::string>& arguments, const std::string& input = "") {
-  std::istringstream in(input);
-  std::ostringstream out;
-  std::ostringstream err;
-  const int status = oriel::cli::run_view(arguments, in, out, err);
-  return {status, out.str(), err.str()};
+Outcome run(std::vector<std::string> arguments, const std::string& input = "") {
+  arguments.insert(arguments.begin(), "view");
+  return oriel::test::run_command(arguments, input);
 }
 
 std::string error_of(const std::string& program) {

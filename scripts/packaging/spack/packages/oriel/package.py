@@ -22,7 +22,6 @@ class Oriel(MesonPackage):
     depends_on("boost@1.74:", type="build")
     depends_on("eigen@3.4:3", type=("build", "run"))  # compiled kernels include it
     depends_on("nlohmann-json@3.11:", type="build")
-    depends_on("cli11@2.1:", type="build")
     depends_on("opencl-c-headers", type="build", when="+opencl")
     depends_on("fmt@9:")
     depends_on("libpng@1.6:")

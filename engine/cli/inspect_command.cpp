@@ -89,11 +89,7 @@ std::vector<Row> rows_of(const Json& report) {
       row.fastest = kernel.at("fastest");
       row.bytes = kernel.at("bytes");
       row.flops = kernel.at("flops");
-      for (const Json& output : kernel.at("outputs")) {
-        const std::string site = output.at("site");
-        if (!site.empty() && row.sites.find(site) == std::string::npos)
-          row.sites += (row.sites.empty() ? "" : ",") + site;
-      }
+      row.sites = kernel.value("sites", "");  // older data has none
       for (const Json& miss : kernel.at("missed")) row.hint = miss.at("text");
       if (row.hint.empty()) row.hint = kernel.at("warning");
       if (row.hint.empty()) row.hint = kernel.at("method");

@@ -177,9 +177,6 @@ void add_to_profile(std::uint16_t number, const LaunchStep& step, double seconds
   k.flops += step.flops;
 }
 
-namespace {
-
-/// The lines that built what a kernel stores: "a.cpp:3,a.cpp:5".
 std::string sites_of(const ExplainedKernel& kernel) {
   std::vector<std::string> sites;
   for (const ExplainedOutput& output : kernel.outputs) {
@@ -187,8 +184,6 @@ std::string sites_of(const ExplainedKernel& kernel) {
   }
   return fmt::format("{}", fmt::join(sites, ","));
 }
-
-}  // namespace
 
 void add_to_profile(std::uint16_t number, const Explanation& explanation) {
   base::ContextState* const context = base::find_context(number);

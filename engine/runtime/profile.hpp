@@ -19,6 +19,8 @@ void load_profile(base::ContextState& context, std::optional<bool> on = std::nul
 /// Does nothing if the context has ended.
 void add_to_profile(std::uint16_t context, const LaunchStep& step, double seconds);
 
+/// The lines that built what a kernel stores: "a.cpp:3,a.cpp:5".
+std::string sites_of(const ExplainedKernel& kernel);
 /// Keeps the lines of a new plan's kernels.
 void add_to_profile(std::uint16_t context, const Explanation& explanation);
 

@@ -5,6 +5,7 @@
 #include <map>
 #include <set>
 
+#include "runtime/profile.hpp"
 #include "runtime/report/collect.hpp"
 #include "runtime/report/json.hpp"
 #include "runtime/report/page_text.hpp"
@@ -88,7 +89,7 @@ struct Written {
 void write_kernel(JsonWriter& json, const ReportData& data, const ExplainedKernel& kernel, const Written& written) {
   const bool source = written.sources.contains(&kernel);
   json.begin('{').key("name").text(kernel.name).key("device").text(kernel.device.str());
-  json.key("runs").boolean(kernel.runs).key("outputs").begin('[');
+  json.key("runs").boolean(kernel.runs).key("sites").text(sites_of(kernel)).key("outputs").begin('[');
   for (const ExplainedOutput& o : kernel.outputs) {
     json.begin('{').key("value").text(o.value).key("text").text(o.text).key("site").text(o.site);
     json.key("reason").text(o.reason).key("where").text(o.where).end('}');

@@ -106,7 +106,10 @@ int run(Arguments arguments, std::istream& in, std::ostream& out, std::ostream& 
     out << command->usage();
     return 0;
   } catch (const UsageError& error) {
-    err << "oriel " << name << ": " << base::escaped(error.what()) << "\n\n" << command->usage();
+    // The forms of the command alone: a page of details would push the error out of sight.
+    const std::string usage(command->usage());
+    err << "oriel " << name << ": " << base::escaped(error.what()) << "\n\n"
+        << usage.substr(0, usage.find("\n\n")) << "\n\n`oriel " << name << " --help` prints details.\n";
     return kUsageError;
   } catch (const Error& error) {
     return failed(error, err);

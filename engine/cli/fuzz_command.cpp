@@ -269,7 +269,8 @@ int run_request(FuzzRequest& request, std::ostream& out, std::ostream& err) {
 int run_fuzz(Arguments arguments, const Streams& streams) {
   FuzzRequest request;
   request.campaign.seed = std::random_device()();
-  if (arguments.empty()) throw UsageError("what to fuzz is missing; there is reshape");
+  if (arguments.empty() || arguments[0].starts_with('-'))
+    throw UsageError("what to fuzz is missing: oriel fuzz reshape ..");
   if (arguments[0] != "reshape") throw UsageError(fmt::format("unknown '{}'; there is reshape", arguments[0]));
   read_arguments(arguments.subspan(1), request);
   try {

@@ -87,9 +87,9 @@ void store(const V* from, std::size_t step, std::size_t n, const Rows<T>& rows, 
 /// What transforms of n numbers need: the plan, and the roots of unity that join the halves.
 template <class T>
 struct Tables {
-  Tables(std::size_t n, bool halved, bool single)
-      : length(n), halved(halved), single(single), plan(halved ? n / 2 : n, single) {
-    for (std::size_t k = 0; halved && k <= n / 4; ++k) roots.push_back(root_of_unity<T>(k, n));
+  Tables(std::size_t n, bool of_reals, bool of_one_row)
+      : length(n), halved(of_reals), single(of_one_row), plan(of_reals ? n / 2 : n, of_one_row) {
+    for (std::size_t k = 0; of_reals && k <= n / 4; ++k) roots.push_back(root_of_unity<T>(k, n));
   }
   std::size_t length;
   bool halved;  // two reals make one complex number

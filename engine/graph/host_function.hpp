@@ -15,8 +15,8 @@ namespace oriel::graph {
 
 /// A function of host memory. Two are the same if their numbers are.
 struct HostFunction {
-  HostFunction(std::string name, Callback<void(const HostCall&)> run, HostOptions options, std::string saved = {})
-      : name(std::move(name)), run(std::move(run)), options(options), saved(std::move(saved)) {
+  HostFunction(std::string called, Callback<void(const HostCall&)> body, HostOptions stated, std::string in_files = {})
+      : name(std::move(called)), run(std::move(body)), options(stated), saved(std::move(in_files)) {
     static std::atomic<std::uint64_t> next{1};
     number = next.fetch_add(1, std::memory_order_relaxed);
   }

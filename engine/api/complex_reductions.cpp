@@ -87,7 +87,7 @@ Complex cumprod(const ComplexArgument& z, std::int64_t axis) {
 }
 
 #define ORIEL_COMPLEX_PRODUCT(name, a, b, ...) \
-  api::bilinear(a, b, [&](const Operand& x, const Operand& y) { return name(x, y __VA_OPT__(, ) __VA_ARGS__); })
+  api::bilinear(a, b, [&](const Operand& u, const Operand& v) { return name(u, v __VA_OPT__(, ) __VA_ARGS__); })
 
 Complex matmul(const ComplexArgument& a, const ComplexOperand& b) {
   return ORIEL_COMPLEX_PRODUCT(matmul, ComplexAccess::operand(a), b);

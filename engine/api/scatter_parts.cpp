@@ -88,14 +88,14 @@ struct Lines {
 
   /// How many of the positions, which are in ascending order, are at most each entry, found bit by bit.
   NodePtr at_most(const NodePtr& sorted, const NodePtr& entry) const {
-    const auto number = [&](std::int64_t value) { return position_number(call, value, *entry); };
+    const auto constant = [&](std::int64_t value) { return position_number(call, value, *entry); };
     std::int64_t step = 1;
     while (step <= k.value() / 2) step *= 2;
-    NodePtr count = number(0);
+    NodePtr count = constant(0);
     for (; step > 0; step /= 2) {
-      const NodePtr more = call.binary(Op::Add, count, number(step));
-      const NodePtr fits = call.binary(Op::Le, more, number(k.value()));
-      const NodePtr at = call.where(fits, call.binary(Op::Sub, more, number(1)), number(0));
+      const NodePtr more = call.binary(Op::Add, count, constant(step));
+      const NodePtr fits = call.binary(Op::Le, more, constant(k.value()));
+      const NodePtr at = call.where(fits, call.binary(Op::Sub, more, constant(1)), constant(0));
       const NodePtr below = call.binary(Op::Le, taken(sorted, at), entry);
       count = call.where(call.binary(Op::And, fits, below), more, count);
     }
@@ -105,12 +105,12 @@ struct Lines {
   /// Each entry's last one among positions in ascending order; -1 for an entry without any.
   NodePtr last_of(const NodePtr& sorted) const {
     const NodePtr entry = entries();
-    const auto number = [&](std::int64_t value) { return position_number(call, value, *entry); };
-    const NodePtr last = call.binary(Op::Sub, at_most(sorted, entry), number(1));
+    const auto constant = [&](std::int64_t value) { return position_number(call, value, *entry); };
+    const NodePtr last = call.binary(Op::Sub, at_most(sorted, entry), constant(1));
     const NodePtr found = call.binary(Op::Eq, taken(sorted, last), entry);
     // Without a position, taken() gives 0, which is an entry as well.
-    const NodePtr some = call.binary(Op::And, found, call.binary(Op::Le, number(0), last));
-    return call.where(some, last, number(-1));
+    const NodePtr some = call.binary(Op::And, found, call.binary(Op::Le, constant(0), last));
+    return call.where(some, last, constant(-1));
   }
 
   NodePtr along(NodePtr x, const Shape& like) const {

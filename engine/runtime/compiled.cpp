@@ -64,6 +64,8 @@ void add_step(CompiledSchedule& schedule, const PlannedKernel& kernel, KernelCac
     step.kernel = kernels.compile(device, program);
     step.floats = floats_of(program);
   }
+  for (std::size_t a = 0; a < step.arguments.size(); ++a)
+    step.writes.push_back(kernel.copied_from ? a == 1 : program.arguments[a].output);
   schedule.steps.push_back(std::move(step));
   for (std::size_t a = 0; a < kernel.arguments.size(); ++a)
     if (program.arguments[a].output && kernel.arguments[a].kind == ArgumentSource::Kind::Output)
@@ -77,6 +79,7 @@ void finish(CompiledSchedule& schedule, const Plan& plan, const Key& key) {
     schedule.output_device.push_back(o.device);
   }
   schedule.output_of_root = plan.output_of_root;
+  schedule.kept = plan.kept;
   schedule.context = plan.arena->home().context;
   name_roots(schedule);
   schedule.memory = plan.memory;
@@ -89,7 +92,11 @@ void name_roots(CompiledSchedule& schedule) {
     root_of[static_cast<std::size_t>(schedule.output_of_root[r])] = static_cast<std::int32_t>(r);
   std::int32_t root = -1;
   for (auto step = schedule.steps.rbegin(); step != schedule.steps.rend(); ++step) {
-    if (!step->stores.empty()) root = root_of[static_cast<std::size_t>(step->stores.front())];
+    for (const std::int32_t output : step->stores) {
+      if (root_of[static_cast<std::size_t>(output)] < 0) continue;  // kept, and no root
+      root = root_of[static_cast<std::size_t>(output)];
+      break;
+    }
     step->root = root;
   }
 }

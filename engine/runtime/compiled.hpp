@@ -4,6 +4,7 @@
 #include <memory>
 #include <optional>
 #include <string>
+#include <utility>
 #include <vector>
 
 #include "backend/backend.hpp"
@@ -30,6 +31,7 @@ struct LaunchStep {
     bool output;
   };
   std::vector<Floats> floats = {};
+  std::vector<bool> writes = {};  // by argument
 };
 
 struct CompiledSchedule {
@@ -39,6 +41,7 @@ struct CompiledSchedule {
   std::vector<Device> output_device;
   std::vector<std::int32_t> output_home;  // the leaf whose memory the output reuses, or -1
   std::vector<std::int32_t> output_of_root;
+  std::vector<std::pair<std::int32_t, std::int32_t>> kept;  // nodes by number that get outputs beside the roots
   schedule::MemoryPlan memory;
   std::vector<std::uint64_t> key_words;
   std::optional<std::size_t> dumped;  // the number under which it was dumped

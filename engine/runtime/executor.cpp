@@ -17,6 +17,7 @@
 #include "runtime/key.hpp"
 #include "runtime/launch_step.hpp"
 #include "runtime/observe.hpp"
+#include "runtime/profile.hpp"
 #include "runtime/trace.hpp"
 #include "schedule/describe.hpp"
 #include "schedule/rule_switches.hpp"
@@ -49,13 +50,17 @@ Scratch& scratch(const base::Activity& work) {
   return *own;
 }
 
-/// Gives the roots their output buffers. A buffer that was overwritten in place gets a new version.
+/// Gives the roots and the kept values their output buffers. A buffer that was overwritten in place gets a new version.
 void hand_over(const CompiledSchedule& schedule, Scratch& s, const std::vector<bool>& finished) {
   for (std::size_t i = 0; i < s.outputs.size(); ++i)
     if (schedule.output_home[i] >= 0 && finished[i]) s.outputs[i]->bump_version();
   for (std::size_t i = 0; i < s.pending.size(); ++i) {
     const auto output = static_cast<std::size_t>(schedule.output_of_root[i]);
     if (finished[output]) s.pending[i]->set_realized(s.outputs[output], s.dropped);
+  }
+  for (const auto& [number, output] : schedule.kept) {
+    const auto o = static_cast<std::size_t>(output);
+    if (finished[o] && !s.key.order[number].realized()) s.key.order[number].set_realized(s.outputs[o], s.dropped);
   }
 }
 
@@ -79,23 +84,30 @@ void salvage(const CompiledSchedule& schedule, Scratch& s, std::size_t done, std
   hand_over(schedule, s, finished);
 }
 
+const mem::BufferPtr& buffer_of(const ArgumentSource& a, const CompiledSchedule& schedule, const Scratch& s) {
+  const auto i = static_cast<std::size_t>(a.index);
+  switch (a.kind) {
+    case ArgumentSource::Kind::Leaf:
+      return s.key.leaves[i];
+    case ArgumentSource::Kind::Output:
+      return s.outputs[i];
+    case ArgumentSource::Kind::Temporary:
+      break;
+  }
+  return s.blocks[static_cast<std::size_t>(schedule.memory.block_of[i])];
+}
+
+std::vector<Repeats::Operand> operands(const LaunchStep& step, const CompiledSchedule& schedule, const Scratch& s) {
+  std::vector<Repeats::Operand> out;
+  for (std::size_t a = 0; a < step.arguments.size(); ++a)
+    out.push_back({buffer_of(step.arguments[a], schedule, s), step.writes[a]});
+  return out;
+}
+
 /// Returns the seconds that the launch took, if they are measured.
 double launch(const LaunchStep& step, const CompiledSchedule& schedule, Scratch& s, bool timed) {
   s.pointers.clear();
-  for (const ArgumentSource& a : step.arguments) {
-    const auto i = static_cast<std::size_t>(a.index);
-    switch (a.kind) {
-      case ArgumentSource::Kind::Leaf:
-        s.pointers.push_back(s.key.leaves[i]->data());
-        break;
-      case ArgumentSource::Kind::Output:
-        s.pointers.push_back(s.outputs[i]->data());
-        break;
-      case ArgumentSource::Kind::Temporary:
-        s.pointers.push_back(s.blocks[static_cast<std::size_t>(schedule.memory.block_of[i])]->data());
-        break;
-    }
-  }
+  for (const ArgumentSource& a : step.arguments) s.pointers.push_back(buffer_of(a, schedule, s)->data());
   ++s.launched;
   return launch_step(step, s.pointers, s.key.parameter_values, timed);
 }
@@ -191,10 +203,13 @@ void run(const CompiledSchedule& schedule, Scratch& s) {
       if (watch.checking()) skipped = bad_before(step, schedule, s, watch);
       const double seconds = launch(step, schedule, s, timed);
       ++done;
+      const bool repeated = watch.profiling() && repeats_earlier(schedule.context, step, operands(step, schedule, s),
+                                                                 s.key.parameter_values);
       if (watch.checking())
         if (const std::optional<BadNumber> found = find_bad_number(step, s.pointers, watch, true, skipped))
           refuse_result(step, s.pointers, watch, *found, checked_value(s, started - 1, found->argument));
-      if (timed) record_launch(watch, schedule.context, step, seconds);  // if a sink throws, the kernel has still run
+      if (timed)
+        record_launch(watch, schedule.context, step, seconds, repeated);  // if a sink throws, the kernel has still run
     }
     submit();
   } catch (...) {
@@ -210,8 +225,9 @@ std::uint16_t context_of(std::span<const NodePtr> roots) {
   return 0;
 }
 
-/// Returns 0, or the work that this one collided with; then nothing was done.
-std::uint64_t try_to_realize(std::span<const NodePtr> roots) {
+/// Returns 0, or the work that this one collided with; then nothing was done. `keeps` becomes true if the work keeps
+/// values that were not asked for.
+std::uint64_t try_to_realize(std::span<const NodePtr> roots, BesideRoots beside, bool& keeps) {
   base::Activity work;
   Scratch& s = scratch(work);
   // Releasing nodes may run a user's deleter, which may realise something. So end the claims first.
@@ -225,8 +241,9 @@ std::uint64_t try_to_realize(std::span<const NodePtr> roots) {
     }
   } release{work, s};
   const std::uint64_t other =
-      claim_pending(work, roots, schedule::rules_version(context_of(roots)), s.key, s.pending, &s.sealed);
+      claim_pending(work, roots, schedule::rules_version(context_of(roots)), s.key, s.pending, &s.sealed, beside);
   if (other != 0 || s.pending.empty()) return other;
+  keeps = !s.key.awaited.empty() || !s.key.added.empty();
 
   // An error of a device before the first launch names the line of the last value.
   const detail::CallSite call(s.pending.back()->site, detail::CallSite::Nesting::inner);
@@ -252,6 +269,9 @@ std::uint64_t try_to_realize(std::span<const NodePtr> roots) {
   run(*schedule, s);
   counts.kernels_launched.fetch_add(std::exchange(s.launched, 0), std::memory_order_relaxed);
   hand_over(*schedule, s, std::vector<bool>(s.outputs.size(), true));
+  for (const Awaited& a : s.key.awaited)
+    if (const graph::Node& node = s.key.order[a.number]; !node.realized())
+      node.evaluated.store(true, std::memory_order_relaxed);
   if (made && schedule->dumped) dump_reports(*schedule);
   return 0;
 }
@@ -260,11 +280,22 @@ std::uint64_t try_to_realize(std::span<const NodePtr> roots) {
 
 void realize(std::span<const NodePtr> roots) {
   check_may_read("realize");
+  bool keeps = false;
+  const auto run_with = [&](BesideRoots beside) {
+    try {
+      std::uint64_t other = 0;
+      for (int attempt = 0; (other = try_to_realize(roots, beside, keeps)) != 0; ++attempt)
+        wait_for_turn(other, attempt);
+    } catch (const std::bad_alloc&) {
+      throw MemoryError("realize", "there is no memory to plan or run this work; what was computed before is kept");
+    }
+  };
   try {
-    std::uint64_t other = 0;
-    for (int attempt = 0; (other = try_to_realize(roots)) != 0; ++attempt) wait_for_turn(other, attempt);
-  } catch (const std::bad_alloc&) {
-    throw MemoryError("realize", "there is no memory to plan or run this work; what was computed before is kept");
+    run_with(BesideRoots::all);
+  } catch (const MemoryError&) {
+    // There may be memory for the results alone.
+    if (!keeps) throw;
+    run_with(BesideRoots::writes);
   }
 }
 

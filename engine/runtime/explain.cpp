@@ -246,7 +246,7 @@ Explanation explain(std::span<const NodePtr> pending, const Key& key, const Plan
 }
 
 Explanation explain(std::span<const NodePtr> roots, const PlanSeen& seen) {
-  const KeySnapshot looked(roots, PendingWrites::include);
+  const KeySnapshot looked(roots, BesideRoots::all);
   if (!looked.pending.empty()) return explain(looked.pending, looked.key, seen);
   Explanation nothing;
   if (roots.empty()) return nothing;

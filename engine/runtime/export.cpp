@@ -301,7 +301,7 @@ ExportUnit export_unit(std::span<const NodePtr> roots, const ExportRequest& requ
   const Device device = roots.front()->device;
   // No pending write of another tensor is carried out, and no leaf is written: an output that would reuse the
   // memory of a leaf is copied instead.
-  KeySnapshot looked(roots, PendingWrites::ignore);
+  KeySnapshot looked(roots, BesideRoots::nothing);
   const std::vector<NodePtr>& pending = looked.pending;
   Key& key = looked.key;
   for (const NodePtr& r : roots) key.devices.push_back(r->device);

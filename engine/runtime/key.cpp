@@ -6,6 +6,7 @@
 #include <thread>
 #include <unordered_map>
 
+#include "base/context.hpp"
 #include "graph/build.hpp"
 #include "graph/layout.hpp"
 #include "oriel/error.hpp"
@@ -50,7 +51,7 @@ void push_strides(std::vector<std::uint64_t>& words, const Ints* strides) {
 /// Writes the words of one graph. Its scratch vectors are kept between calls.
 class Writer {
  public:
-  void write(std::span<const NodePtr> roots, std::uint64_t salt, Key& key) {
+  void write(std::span<const NodePtr> roots, std::uint64_t salt, std::uint64_t work, bool keeps, Key& key) {
     key.words.clear();
     key.leaves.clear();
     key.parameter_values.clear();
@@ -65,11 +66,24 @@ class Writer {
     writes_ = false;
     for (std::size_t i = 0; i < n && !writes_; ++i) writes_ = (*order_)[i].op == Op::Assign && !order_->in_memory(i);
     key.writes = writes_;
-    if (writes_) usage_.count(*order_);
-    find_waiting();
+    if (writes_)
+      usage_.count(*order_);
+    else
+      usage_.count_nodes(*order_);
+    key.awaited.clear();
+    if (keeps) find_awaited(*order_, usage_, work, key.awaited);
     classify_constants();
     key.words.push_back(salt);
     for (std::size_t i = 0; i < n; ++i) node(i, key);
+    if (!key.awaited.empty()) {
+      key.keep_bytes = limit_of_kept(roots.front()->device.context);
+      key.words.push_back(std::uint64_t{1} << 63 | key.awaited.size());
+      key.words.push_back(static_cast<std::uint64_t>(key.keep_bytes));
+      for (const Awaited& a : key.awaited) {
+        key.words.push_back(static_cast<std::uint64_t>(a.number));
+        push_strides(key.words, graph::memory_strides((*order_)[a.number]));  // also makes the node know its layout
+      }
+    }
     for (std::size_t r = 0; r < roots.size(); ++r) {
       add_device(roots[r]->device, key);
       key.words.push_back(static_cast<std::uint64_t>(order_->roots()[r]));
@@ -90,26 +104,16 @@ class Writer {
     return n.op == Op::Const && std::holds_alternative<Ints>(n.arg);
   }
 
-  // Marks the values that somebody can still ask for after the roots are realised: nodes held from outside, and what
-  // these need.
-  void find_waiting() {
-    const std::size_t n = order_->size();
-    about_.assign(n, {});
-    for (const std::int32_t s : order_->all_sources()) ++about_[at(s)].uses;
-    for (const std::int32_t r : order_->roots()) about_[at(r)].root = true;
-    for (std::size_t i = n; i-- > 0;) {
-      About& about = about_[i];
-      about.waits = about.waits || (*order_)[i].references.load(std::memory_order_acquire) > about.uses;
-      if (!about.waits || about.root) continue;
-      for (const std::int32_t s : order_->sources(i)) about_[at(s)].waits = true;
-    }
+  static std::int64_t limit_of_kept(std::uint16_t number) {
+    base::ContextState* const context = base::find_context(number);
+    return context == nullptr ? LazyLimits().bytes : base::lazy_limits(*context).bytes;
   }
 
   // Does the buffer of this realised node die with the work? Another node over the same buffer counts as a reader.
   bool dies(std::size_t i) const {
     const Node& n = (*order_)[i];
     const long known = 1 + (std::holds_alternative<mem::BufferPtr>(n.arg) ? 1 : 0) + 1;  // the last one is the key's
-    return !about_[i].waits && !n.buffer->borrowed() && n.buffer.use_count() == known &&
+    return !usage_.waits(i) && !n.buffer->borrowed() && n.buffer.use_count() == known &&
            n.buffer->bytes() == static_cast<std::size_t>(numel(n.shape).value()) * itemsize(n.dtype) &&
            mem::holders_of(n.buffer) == known;
   }
@@ -117,6 +121,7 @@ class Writer {
   // A constant becomes a launch parameter if every reader is elementwise and has another operand that is not constant,
   // or that is a symbolic size: nothing folds that.
   void classify_constants() {
+    use_of_.assign(order_->size(), ConstUse::Unused);
     for (std::size_t i = 0; i < order_->size(); ++i) {
       const std::span<const std::int32_t> sources = order_->sources(i);
       bool varies = false;
@@ -126,14 +131,14 @@ class Writer {
                              [&](std::int32_t s) { return !is_constant(at(s)) || is_symbolic_size(at(s)); });
       for (const std::int32_t s : sources) {
         if (!is_constant(at(s))) continue;
-        ConstUse& use = about_[at(s)].use;
+        ConstUse& use = use_of_[at(s)];
         if (!varies)
           use = ConstUse::ByValue;
         else if (use == ConstUse::Unused)
           use = ConstUse::Parameter;
       }
     }
-    for (const std::int32_t r : order_->roots()) about_[at(r)].use = ConstUse::ByValue;
+    for (const std::int32_t r : order_->roots()) use_of_[at(r)] = ConstUse::ByValue;
   }
 
   void node(std::size_t number, Key& key) {
@@ -226,7 +231,7 @@ class Writer {
   }
 
   void size_constant(std::size_t number, SymInt size, DType dtype, Key& key) {
-    if (about_[number].use != ConstUse::Parameter)
+    if (use_of_[number] != ConstUse::Parameter)
       throw ArgumentError("schedule", "a symbolic size decides what a kernel computes");
     const auto known = std::find_if(key.size_parameters.begin(), key.size_parameters.end(), [&](const auto& other) {
       return identical(other.size, size) && other.dtype == dtype;
@@ -239,7 +244,7 @@ class Writer {
   }
 
   void constant(std::size_t number, const graph::Scalar& s, Key& key) {
-    if (about_[number].use != ConstUse::Parameter || read_by_rules(s)) {
+    if (use_of_[number] != ConstUse::Parameter || read_by_rules(s)) {
       key.words.push_back(1);
       key.words.push_back(static_cast<std::uint64_t>(s.i));
       return;
@@ -259,13 +264,7 @@ class Writer {
   const graph::Order* order_ = nullptr;
   bool writes_ = false;
   Usage usage_;
-  struct About {
-    std::uint32_t uses = 0;  // number of edges to it
-    bool waits = false;
-    bool root = false;
-    ConstUse use = ConstUse::Unused;
-  };
-  std::vector<About> about_;  // by node number
+  std::vector<ConstUse> use_of_;  // by node number
   std::unordered_map<const mem::Buffer*, std::size_t> many_leaves_;
 };
 
@@ -278,21 +277,19 @@ void check_present(const Node& n) {
                                    " were being overwritten when the device failed; make the tensor anew");
 }
 
-void write_key(const base::Activity& work, std::span<const NodePtr> roots, std::uint64_t salt, Key& key,
-               std::size_t early) {
+void write_key(const base::Activity& work, std::span<const NodePtr> roots, std::uint64_t salt, Key& key, bool keeps) {
   // One writer for each slot, made by the first work in it. Never destroyed, like the executor's scratch.
   static constinit std::array<Writer*, base::Activity::kMost> writers{};
   Writer*& writer = writers[static_cast<std::size_t>(work.slot())];
   if (writer == nullptr) writer = new Writer;
-  key.early = early;
-  writer->write(roots, salt, key);
+  writer->write(roots, salt, work.number(), keeps, key);
 }
 
 namespace {
 
 /// Returns 0, or the work that this one collided with (see graph::Order::build).
 std::uint64_t try_key(const base::Activity& work, std::uint64_t salt, Key& key, std::vector<NodePtr>& pending,
-                      std::size_t* sealed, PendingWrites writes) {
+                      std::size_t* sealed, BesideRoots beside) {
   const auto build = [&] {
     const std::uint64_t other = key.order.build(pending, work.number());
     if (other != 0 || sealed == nullptr) return other;
@@ -300,24 +297,31 @@ std::uint64_t try_key(const base::Activity& work, std::uint64_t salt, Key& key, 
     return other;
   };
   if (const std::uint64_t other = build(); other != 0) return other;
-  write_key(work, pending, salt, key);
-  if (!key.writes || writes == PendingWrites::ignore) return 0;
+  const bool keeps = beside == BesideRoots::all;
+  key.added.clear();
+  write_key(work, pending, salt, key, keeps);
   const std::size_t asked = pending.size();
-  const std::size_t early = add_pending_writes(pending, key);
+  if (key.writes && beside != BesideRoots::nothing) add_pending_writes(pending, key);
+  for (const KeptRoot& kept : find_kept_roots(key.order, key.awaited, key.keep_bytes)) {
+    const NodePtr node(&key.order[kept.number]);
+    if (std::find(pending.begin() + static_cast<std::ptrdiff_t>(asked), pending.end(), node) != pending.end()) continue;
+    pending.push_back(node);
+    key.added.push_back(kept.reason);
+  }
   if (pending.size() == asked) return 0;
   if (const std::uint64_t other = build(); other != 0) return other;
-  write_key(work, pending, salt, key, early);
+  write_key(work, pending, salt, key, keeps);
   return 0;
 }
 
 }  // namespace
 
 std::uint64_t claim_pending(base::Activity& work, std::span<const NodePtr> roots, std::uint64_t salt, Key& key,
-                            std::vector<NodePtr>& pending, std::size_t* sealed, PendingWrites writes) {
+                            std::vector<NodePtr>& pending, std::size_t* sealed, BesideRoots beside) {
   for (const NodePtr& root : roots)
     if (!root->realized()) pending.push_back(root);
   if (pending.empty()) return 0;
-  const std::uint64_t other = try_key(work, salt, key, pending, sealed, writes);
+  const std::uint64_t other = try_key(work, salt, key, pending, sealed, beside);
   if (other != 0) release_claims(work, key, pending, sealed);
   return other;
 }
@@ -330,9 +334,9 @@ void wait_for_turn(std::uint64_t other, int attempt) {
     std::this_thread::sleep_for(std::chrono::microseconds(std::min(attempt, 50) * (1 + base::thread_stripe() % 8)));
 }
 
-KeySnapshot::KeySnapshot(std::span<const NodePtr> roots, PendingWrites writes) {
+KeySnapshot::KeySnapshot(std::span<const NodePtr> roots, BesideRoots beside) {
   for (int attempt = 0;; ++attempt) {
-    const std::uint64_t other = claim_pending(work.emplace(), roots, 0, key, pending, nullptr, writes);
+    const std::uint64_t other = claim_pending(work.emplace(), roots, 0, key, pending, nullptr, beside);
     if (other == 0) return;
     work.reset();
     wait_for_turn(other, attempt);
@@ -357,7 +361,7 @@ void make_key(const base::Activity& work, std::span<const NodePtr> roots, std::u
   write_key(work, roots, salt, key);
 }
 
-std::size_t add_pending_writes(std::vector<NodePtr>& roots, const Key& key) {
+void add_pending_writes(std::vector<NodePtr>& roots, Key& key) {
   const graph::Order& order = key.order;
   Usage usage;
   usage.count(order, key.leaves);
@@ -368,7 +372,7 @@ std::size_t add_pending_writes(std::vector<NodePtr>& roots, const Key& key) {
   const std::vector<std::size_t> early = usage.early_readers();
   for (const std::size_t i : due) roots.emplace_back(&order[i]);
   for (const std::size_t i : early) roots.emplace_back(&order[i]);
-  return early.size();
+  key.added.insert(key.added.end(), early.size(), RootReason::early);
 }
 
 }  // namespace oriel::runtime

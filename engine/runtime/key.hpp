@@ -8,6 +8,7 @@
 
 #include "base/activity.hpp"
 #include "graph/order.hpp"
+#include "runtime/keep.hpp"
 #include "runtime/usage.hpp"
 #include "schedule/arena.hpp"
 
@@ -36,7 +37,11 @@ struct Key {
   };
   std::vector<SizeParameter> size_parameters;
   std::vector<Device> devices;  // of the roots and everything below; numbers belong to the device that reads them
-  std::size_t early = 0;        // how many of the roots, counted from the end, were added by add_pending_writes
+  /// The reasons of the last roots; the others were asked for, or are writes that are due.
+  std::vector<RootReason> added;
+  /// Values that this work keeps if it stores them anyway. Empty if it keeps nothing.
+  std::vector<Awaited> awaited;
+  std::int64_t keep_bytes = 0;  // the most bytes that it keeps of them; 0 for any number
 
   /// States that no leaf may be overwritten: somebody reads it after this work.
   void keep_leaves() {
@@ -46,26 +51,30 @@ struct Key {
 };
 
 /// Writes the key of `key.order`, which was built for `work` from these roots. `salt` separates keys made under
-/// different settings. The last `early` roots are values that add_pending_writes has added. Throws DeviceError for a
-/// leaf whose buffer a failed schedule has overwritten. Thread safety: any thread, with its own key and work.
+/// different settings. `keeps`: finds out which values the work keeps. Throws DeviceError for a leaf whose buffer a
+/// failed schedule has overwritten. Thread safety: any thread, with its own key and work.
 void write_key(const base::Activity& work, std::span<const graph::NodePtr> roots, std::uint64_t salt, Key& key,
-               std::size_t early = 0);
+               bool keeps = false);
 
 /// Throws DeviceError for a realised node whose buffer a failed schedule has overwritten, and ArgumentError for an
 /// input of a trace that has ended.
 void check_present(const graph::Node& node);
 
-/// What to do with pending writes below the roots that other tensors hold: add them as roots, or leave them.
-enum class PendingWrites : std::uint8_t { include, ignore };
+/// What a piece of work does beside what was asked for.
+enum class BesideRoots : std::uint8_t {
+  nothing,
+  writes,  // carries out pending writes below the roots that other tensors hold
+  all,     // the same, and keeps values that the program can still ask for (runtime/keep.hpp)
+};
 
 /// Makes one attempt to claim. Puts the pending ones of `roots` into `pending`, claims what they need, adds
-/// pending writes (add_pending_writes), and writes the key. Returns 0 on success, also if no root is pending. Otherwise
+/// further roots, and writes the key. Returns 0 on success, also if no root is pending. Otherwise
 /// it has released everything and returns the work that it collided with. The caller then ends its own work, calls
 /// wait_for_turn, and tries again. Pass `sealed` if the roots are about to be realised: each root is sealed before the
 /// readers of leaves are determined, and `sealed` counts the sealed roots.
 std::uint64_t claim_pending(base::Activity& work, std::span<const graph::NodePtr> roots, std::uint64_t salt, Key& key,
                             std::vector<graph::NodePtr>& pending, std::size_t* sealed = nullptr,
-                            PendingWrites writes = PendingWrites::include);
+                            BesideRoots beside = BesideRoots::all);
 /// Waits for the work that attempt number `attempt` (counted from 0) collided with. The caller must have no work of its
 /// own under way: a thread that forks waits until all work has ended, so both would wait for ever.
 void wait_for_turn(std::uint64_t other, int attempt);
@@ -76,7 +85,7 @@ void release_claims(base::Activity& work, Key& key, std::vector<graph::NodePtr>&
 /// The key of the pending ones of `roots`, for callers that inspect the graph without realising it. The graph stays as
 /// it is while the object lives. The constructor waits for other work that is in the way.
 struct KeySnapshot {
-  KeySnapshot(std::span<const graph::NodePtr> roots, PendingWrites writes);
+  KeySnapshot(std::span<const graph::NodePtr> roots, BesideRoots beside);
   ~KeySnapshot() { release_claims(*work, key, pending); }
   KeySnapshot(const KeySnapshot&) = delete;
 
@@ -90,8 +99,8 @@ struct KeySnapshot {
 void make_key(const base::Activity& work, std::span<const graph::NodePtr> roots, std::uint64_t salt, Key& key);
 
 /// Appends the pending writes below the roots that a tensor holds: they are carried out together with whatever reads
-/// them. Then appends the values that should be read before these writes (Usage::early_readers), and returns how many
-/// of these there are. `key` is the key of the roots before the call.
-std::size_t add_pending_writes(std::vector<graph::NodePtr>& roots, const Key& key);
+/// them. Then appends the values that should be read before these writes (Usage::early_readers), with their reasons.
+/// `key` is the key of the roots before the call.
+void add_pending_writes(std::vector<graph::NodePtr>& roots, Key& key);
 
 }  // namespace oriel::runtime

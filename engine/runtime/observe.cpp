@@ -88,8 +88,8 @@ class PlanLines {
 
 }  // namespace
 
-void record_launch(Watch watch, std::uint16_t context, const LaunchStep& step, double seconds) {
-  if (watch.profiling()) add_to_profile(context, step, seconds);
+void record_launch(Watch watch, std::uint16_t context, const LaunchStep& step, double seconds, bool repeated) {
+  if (watch.profiling()) add_to_profile(context, step, seconds, repeated);
   if (watch.reporting()) add_to_report(step, seconds);
   if (watch.debugging(Debug::Launch))
     debug_say(context, Debug::Launch,

@@ -21,8 +21,10 @@ inline Clock::time_point now() { return Clock::now(); }
 inline double seconds_since(Clock::time_point start) {
   return std::chrono::duration<double>(Clock::now() - start).count();
 }
-/// Called after each launch that was timed. `watch`: of the context of the work.
-void record_launch(base::Watch watch, std::uint16_t context, const LaunchStep& step, double seconds);
+/// Called after each launch that was timed. `watch`: of the context of the work. `repeated`: it computed what an
+/// earlier one had computed.
+void record_launch(base::Watch watch, std::uint16_t context, const LaunchStep& step, double seconds,
+                   bool repeated = false);
 /// Called before each launch.
 inline void observe_start(base::Watch watch, std::uint16_t context, const LaunchStep& step) {
   if (watch.debugging(base::Debug::Launch, 2)) base::debug_say(context, base::Debug::Launch, step.name + " starts");

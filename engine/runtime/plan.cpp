@@ -5,6 +5,7 @@
 #include <fmt/format.h>
 
 #include "codegen/sizes.hpp"
+#include "graph/layout.hpp"
 #include "oriel/error.hpp"
 #include "runtime/memory_assignment.hpp"
 #include "schedule/describe.hpp"
@@ -18,28 +19,72 @@ using schedule::KernelId;
 
 namespace {
 
-/// The requested values, each once. `early` holds the ones that are among the last roots of the key.
+/// The requested values, each once, and why they are requested if nobody asked for them.
 struct Requested {
   std::vector<EntryId> all;
-  std::vector<EntryId> early;
+  std::vector<schedule::RequestReason> reasons;
 };
 
-Requested request(Plan& plan, std::size_t roots, std::size_t early) {
+Requested request(Plan& plan, std::span<const graph::NodePtr> roots, const Key& key) {
   const schedule::Arena& arena = *plan.arena;
   Requested requested;
   std::vector<std::int32_t> output_of(arena.size(), -1);
-  for (std::size_t i = 0; i < roots; ++i) {
+  const std::size_t asked = roots.size() - key.added.size();
+  for (std::size_t i = 0; i < roots.size(); ++i) {
     const EntryId e = arena.root(i);
     std::int32_t& output = output_of[static_cast<std::size_t>(e)];
     if (output < 0) {
       output = static_cast<std::int32_t>(plan.outputs.size());
       plan.outputs.push_back({e, bytes_of(arena[e]), -1, arena.device(e)});
       requested.all.push_back(e);
-      if (i + early >= roots) requested.early.push_back(e);
+      if (i >= asked) requested.reasons.emplace_back(e, text_of(key.added[i - asked], *roots[i]));
     }
     plan.output_of_root.push_back(output);
   }
   return requested;
+}
+
+/// Is the entry in memory of its own, row-major, once its kernel has run?
+bool stored_alone(const Plan& plan, EntryId e) {
+  const schedule::Entry& entry = (*plan.arena)[e];
+  const KernelId k = plan.graph.stored_by[static_cast<std::size_t>(e)];
+  if (k < 0 || entry.op == graph::Op::Buffer || entry.op == graph::Op::Assign || entry.strides != nullptr) return false;
+  const schedule::FusedKernels* const fused = plan.graph.fused_with(k);
+  return fused == nullptr || std::ranges::find(fused->between, e) == fused->between.end();
+}
+
+/// Makes outputs of awaited values that the kernels store anyway, as long as there is room.
+void keep_stored(Plan& plan, const Key& key, Requested& requested) {
+  if (key.awaited.empty()) return;
+  std::vector<std::int32_t> output_of(plan.arena->size(), -1);
+  for (std::size_t o = 0; o < plan.outputs.size(); ++o)
+    output_of[static_cast<std::size_t>(plan.outputs[o].entry)] = static_cast<std::int32_t>(o);
+  std::int64_t left = key.keep_bytes;
+  for (std::size_t i = 0; i < key.awaited.size(); ++i) {
+    const auto [number, held] = key.awaited[i];
+    const EntryId e = plan.arena->named(i);
+    const graph::Node& node = key.order[number];
+    if (!stored_alone(plan, e) || graph::memory_strides(node) != nullptr || plan.arena->device(e) != node.device)
+      continue;
+    std::int32_t& output = output_of[static_cast<std::size_t>(e)];
+    if (output < 0) {
+      schedule::Kernel& kernel =
+          plan.graph.kernels[static_cast<std::size_t>(plan.graph.stored_by[static_cast<std::size_t>(e)])];
+      std::string& reason = std::ranges::find(kernel.outputs, e, &schedule::Output::entry)->reason;
+      const std::int64_t bytes = bytes_of((*plan.arena)[e]);
+      if (key.keep_bytes != 0 && bytes > left) {
+        reason += fmt::format("; not kept, though {}: it has {} bytes, and work keeps at most {} (ORIEL_LAZY_BYTES)",
+                              still_named(node, held), bytes, key.keep_bytes);
+        continue;
+      }
+      left -= bytes;
+      reason += "; kept because " + still_named(node, held);
+      output = static_cast<std::int32_t>(plan.outputs.size());
+      plan.outputs.push_back({e, bytes, -1, node.device});
+      requested.all.push_back(e);
+    }
+    plan.kept.emplace_back(number, output);
+  }
 }
 
 /// Returns why a leaf may not be overwritten, or an empty string if it may.
@@ -58,11 +103,12 @@ schedule::LeafGuard leaf_guard(const Key& key, const LeafNumbers& leaves) {
 }
 
 /// Decides which kernels there are, in which order they run, and which values reuse memory.
-void schedule_kernels(Plan& plan, const Key& key, const LeafNumbers& leaves, const Requested& requested,
+void schedule_kernels(Plan& plan, const Key& key, const LeafNumbers& leaves, Requested requested,
                       const schedule::DeviceLimits& limits) {
   const schedule::Arena& arena = *plan.arena;
-  plan.graph = schedule::form_kernels(arena, requested.all, limits, leaf_guard(key, leaves), requested.early);
+  plan.graph = schedule::form_kernels(arena, requested.all, limits, leaf_guard(key, leaves), requested.reasons);
   schedule::join_kernels(arena, requested.all, limits, plan.graph);
+  keep_stored(plan, key, requested);
   if (!limits.of(arena.home()).donates) return;
   const auto dies = [&](EntryId e) {
     return bool{key.leaf_dies[static_cast<std::size_t>(leaves.of(arena[e].buffer().get()))]};
@@ -121,8 +167,10 @@ Plan make_plan(std::span<const graph::NodePtr> roots, const Key& key, const sche
   const detail::MergeStatistics before = detail::thread_merge_statistics();
   const LeafNumbers leaves(key);
   Plan plan;
-  plan.arena = std::make_unique<schedule::Arena>(roots, key.order, key.parameters);
-  schedule_kernels(plan, key, leaves, request(plan, roots.size(), key.early), limits);
+  std::vector<std::int32_t> awaited;
+  for (const Awaited& a : key.awaited) awaited.push_back(a.number);
+  plan.arena = std::make_unique<schedule::Arena>(roots, key.order, key.parameters, awaited);
+  schedule_kernels(plan, key, leaves, request(plan, roots, key), limits);
   MemoryAssignment assignment(plan, leaves);
   if (!sink) plan.kernels.reserve(plan.graph.order.size());
   for (std::size_t step = 0; step < plan.graph.order.size(); ++step) {

@@ -5,6 +5,7 @@
 #include <memory>
 #include <optional>
 #include <span>
+#include <utility>
 #include <vector>
 
 #include "codegen/lower.hpp"
@@ -53,6 +54,8 @@ struct Plan {
   std::vector<PlannedKernel> kernels;  // in running order; empty if a sink took them
   std::vector<PlannedOutput> outputs;
   std::vector<std::int32_t> output_of_root;
+  /// Awaited values that are stored anyway and are kept: the number of the node, and the output.
+  std::vector<std::pair<std::int32_t, std::int32_t>> kept;
   schedule::MemoryPlan memory;                  // of the temporaries
   std::vector<schedule::Lifetime> lifetimes;    // of the temporaries of a symbolic plan
   std::vector<schedule::EntryId> first_values;  // the first value in each of them

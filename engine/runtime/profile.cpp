@@ -50,6 +50,7 @@ struct Recorder : base::ContextPart {
   Profile profile;  // `kernels` in the order of their first launch
   std::unordered_map<std::string, std::size_t> index_of;
   std::unordered_map<std::string, std::string> sites;  // of kernels, by their names
+  runtime::Repeats repeats;
 };
 
 Recorder& recorder(base::ContextState& context) {
@@ -64,6 +65,7 @@ Profile take_from(base::ContextState& context) {
     const std::lock_guard guard(fork_mutex(ForkLock::profile, context.number()));
     std::swap(taken, r.profile);
     r.index_of.clear();
+    r.repeats = {};
   }
   return Recorder::sorted(std::move(taken));
 }
@@ -154,7 +156,7 @@ void load_profile(base::ContextState& context, std::optional<bool> on) {
     recorder(context).prints_rest = true;
 }
 
-void add_to_profile(std::uint16_t number, const LaunchStep& step, double seconds) {
+void add_to_profile(std::uint16_t number, const LaunchStep& step, double seconds, bool repeated) {
   base::ContextState* const context = base::find_context(number);
   if (context == nullptr) return;
   Recorder& r = recorder(*context);
@@ -171,10 +173,20 @@ void add_to_profile(std::uint16_t number, const LaunchStep& step, double seconds
   }
   KernelProfile& k = p.kernels[it->second];
   ++k.launches;
+  if (repeated) ++k.repeated;
   k.seconds += seconds;
   k.fastest = std::min(k.fastest, seconds);
   k.bytes += step.bytes;
   k.flops += step.flops;
+}
+
+bool repeats_earlier(std::uint16_t number, const LaunchStep& step, std::span<const Repeats::Operand> operands,
+                     std::span<const graph::Scalar> numbers) {
+  base::ContextState* const context = base::find_context(number);
+  if (context == nullptr) return false;
+  Recorder& r = recorder(*context);
+  const std::lock_guard guard(fork_mutex(ForkLock::profile, number));
+  return r.repeats.add(step.kernel.get(), operands, numbers);
 }
 
 std::string sites_of(const ExplainedKernel& kernel) {
@@ -223,6 +235,12 @@ std::string profile_text(const Profile& profile, const MachineLimits& limits,
                         width, k.seconds * 1e3, total > 0 ? 100 * k.seconds / total : 0, k.launches,
                         amount(of_one(k, k.bytes), "B"), amount(of_one(k, k.flops), "op"), 100 * share(k),
                         base::escaped(k.site));
+  }
+  for (const KernelProfile& k : profile.kernels) {
+    if (k.repeated == 0) continue;
+    text += fmt::format(
+        "repeated: {}{} computed in {} of {} launches what an earlier one had computed from the same operands\n",
+        base::escaped(k.kernel), k.site.empty() ? "" : " at " + base::escaped(k.site), k.repeated, k.launches);
   }
   text += fmt::format("this machine: copies {}/s, multiply-adds {}/s\n", amount(copy, "B"), amount(peak, "op"));
   // The most time that a kernel could save at its limit.

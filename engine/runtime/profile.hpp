@@ -9,6 +9,7 @@
 #include "oriel/explain.hpp"
 #include "oriel/profile.hpp"
 #include "runtime/compiled.hpp"
+#include "runtime/repeats.hpp"
 #include "runtime/report/machine.hpp"
 
 namespace oriel::runtime {
@@ -17,7 +18,11 @@ namespace oriel::runtime {
 /// was read before or start or stop was called. Throws ParseError if the variable is malformed.
 void load_profile(base::ContextState& context, std::optional<bool> on = std::nullopt);
 /// Does nothing if the context has ended.
-void add_to_profile(std::uint16_t context, const LaunchStep& step, double seconds);
+void add_to_profile(std::uint16_t context, const LaunchStep& step, double seconds, bool repeated = false);
+/// Does the launch compute what an earlier launch of the recording has computed, from the same operands? `operands`:
+/// the buffers of the step's arguments; `numbers`: its parameters. False if the context has ended.
+bool repeats_earlier(std::uint16_t context, const LaunchStep& step, std::span<const Repeats::Operand> operands,
+                     std::span<const graph::Scalar> numbers);
 
 /// The lines that built what a kernel stores: "a.cpp:3,a.cpp:5".
 std::string sites_of(const ExplainedKernel& kernel);

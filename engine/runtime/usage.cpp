@@ -12,33 +12,38 @@ constexpr std::size_t kMostSteps = 1 << 20;  // steps of the search for early re
 
 }  // namespace
 
-void Usage::count(const graph::Order& order, std::span<const mem::BufferPtr> ours, std::span<const std::size_t> more) {
+void Usage::count_nodes(const graph::Order& order, std::span<const std::size_t> more) {
   const std::size_t n = order.size();
   order_ = &order;
-  std::vector<std::uint32_t> uses(n, 0);
-  for (const std::int32_t s : order.all_sources()) ++uses[static_cast<std::size_t>(s)];
+  uses_.assign(n, 0);
+  for (const std::int32_t s : order.all_sources()) ++uses_[static_cast<std::size_t>(s)];
   root_.assign(n, false);
   for (const std::int32_t r : order.roots()) root_[static_cast<std::size_t>(r)] = true;
   for (const std::size_t r : more) root_[r] = true;
   held_.assign(n, false);
-  for (std::size_t i = 0; i < n; ++i) held_[i] = order[i].references.load(std::memory_order_acquire) > uses[i];
+  for (std::size_t i = 0; i < n; ++i) held_[i] = order[i].references.load(std::memory_order_acquire) > uses_[i];
 
   // Mark what held nodes can still read after the roots are realised, down to the buffers. Realised roots read nothing
   // any more.
-  std::vector<bool> seen = held_;
+  waits_ = held_;
+  for (std::size_t i = n; i-- > 0;) {
+    if (!waits_[i] || root_[i]) continue;
+    for (const std::int32_t s : order.sources(i)) waits_[static_cast<std::size_t>(s)] = true;
+  }
+}
+
+void Usage::count(const graph::Order& order, std::span<const mem::BufferPtr> ours, std::span<const std::size_t> more) {
+  count_nodes(order, more);
+  const std::size_t n = order.size();
   buffers_.clear();
   for (const mem::BufferPtr& buffer : ours) ++buffers_[buffer.get()].known;
-  for (std::size_t i = n; i-- > 0;) {
-    if (!order.in_memory(i)) {
-      if (!seen[i] || root_[i]) continue;
-      for (const std::int32_t s : order.sources(i)) seen[static_cast<std::size_t>(s)] = true;
-      continue;
-    }
+  for (std::size_t i = 0; i < n; ++i) {
+    if (!order.in_memory(i)) continue;
     const Node& node = order[i];
     Holders& holders = buffers_[node.buffer.get()];
     holders.known += 1 + (std::holds_alternative<mem::BufferPtr>(node.arg) ? 1 : 0);
     holders.held = holders.held || held_[i];
-    holders.waits = holders.waits || seen[i];
+    holders.waits = holders.waits || waits_[i];
   }
   for (std::size_t i = 0; i < n; ++i) {
     if (!order.in_memory(i)) continue;
@@ -72,15 +77,7 @@ std::vector<std::size_t> Usage::early_readers() const {
   }
   if (targets.empty() || targets.size() * n > kMostSteps) return {};
 
-  std::vector<bool> whole = root_;
-  for (std::size_t i = n; i-- > 0;) {
-    const Node& node = order[i];
-    const graph::Elements kept = graph::row(node.op).elements;
-    const bool part = graph::is_movement(node.op) && (kept == graph::Elements::Some || kept == graph::Elements::Any);
-    if (order.in_memory(i) || !whole[i] || part) continue;
-    for (const std::int32_t s : order.sources(i).subspan(node.op == graph::Op::Assign ? 1 : 0))
-      whole[static_cast<std::size_t>(s)] = true;
-  }
+  const std::vector<bool> whole = evaluated_whole();
 
   std::vector<bool> early(n, false);
   for (const mem::Buffer* target : targets) {
@@ -112,6 +109,18 @@ std::vector<std::size_t> Usage::early_readers() const {
   for (std::size_t i = 0; i < n; ++i)
     if (early[i]) out.push_back(i);
   return out;
+}
+
+std::vector<bool> Usage::evaluated_whole() const {
+  const graph::Order& order = *order_;
+  std::vector<bool> whole = root_;
+  for (std::size_t i = order.size(); i-- > 0;) {
+    const graph::Op op = order[i].op;
+    if (order.in_memory(i) || !whole[i] || reads_part(op)) continue;
+    for (const std::int32_t s : order.sources(i).subspan(op == graph::Op::Assign ? 1 : 0))
+      whole[static_cast<std::size_t>(s)] = true;
+  }
+  return whole;
 }
 
 }  // namespace oriel::runtime

@@ -10,6 +10,12 @@
 
 namespace oriel::runtime {
 
+/// Does a movement read only some elements of its source, as far as its op says?
+inline bool reads_part(graph::Op op) {
+  const graph::Elements elements = graph::row(op).elements;
+  return graph::is_movement(op) && (elements == graph::Elements::Some || elements == graph::Elements::Any);
+}
+
 class Usage {
  public:
   /// `order`: everything the roots need, claimed, with the roots sealed. It must outlive this object. `ours`:
@@ -17,10 +23,14 @@ class Usage {
   /// may release nodes meanwhile, and other work may hold them; both only make the answer more cautious.
   void count(const graph::Order& order, std::span<const mem::BufferPtr> ours = {},
              std::span<const std::size_t> more = {});
+  /// The same for nodes alone: then held, root and waits have answers, and the others none.
+  void count_nodes(const graph::Order& order, std::span<const std::size_t> more = {});
 
   /// Is node i held from outside: by a tensor, or by work that is not below these roots?
   bool held(std::size_t i) const { return held_[i]; }
   bool root(std::size_t i) const { return root_[i]; }
+  /// Can somebody still ask for node i after the roots are realised, or for a value that is computed from it?
+  bool waits(std::size_t i) const { return waits_[i]; }
   /// Who can still read the present elements of a buffer after the roots are realised?
   enum class Readers : std::uint8_t {
     none,
@@ -33,6 +43,8 @@ class Usage {
   /// larger than the leaf. Realising them as roots then frees the leaf, and costs no more memory or work than writing
   /// elsewhere.
   std::vector<std::size_t> early_readers() const;
+  /// For each node: do the roots need all of its elements?
+  std::vector<bool> evaluated_whole() const;
 
  private:
   struct Holders {
@@ -43,6 +55,8 @@ class Usage {
   const graph::Order* order_ = nullptr;
   std::vector<bool> held_;
   std::vector<bool> root_;
+  std::vector<bool> waits_;
+  std::vector<std::uint32_t> uses_;  // edges to each node
   std::unordered_map<const mem::Buffer*, Holders> buffers_;
 };
 

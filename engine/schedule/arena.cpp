@@ -37,7 +37,8 @@ class Arena::Intake {
   std::unordered_map<std::int32_t, EntryId> writes_;  // those that are entries, by number
 };
 
-Arena::Arena(std::span<const NodePtr> roots, const graph::Order& order, const Parameters& parameters)
+Arena::Arena(std::span<const NodePtr> roots, const graph::Order& order, const Parameters& parameters,
+             std::span<const std::int32_t> named)
     : entries_(order.size()) {
   if (!roots.empty()) home_ = roots.front()->device;
   rules_off_ = schedule::rules_off(home_.context);
@@ -45,6 +46,7 @@ Arena::Arena(std::span<const NodePtr> roots, const graph::Order& order, const Pa
   intake.add_all();
   for (std::size_t r = 0; r < roots.size(); ++r)
     roots_.push_back(intake.add_root(*roots[r], intake.entry_of(order.roots()[r])));
+  for (const std::int32_t number : named) named_.push_back(intake.entry_of(number));
 }
 
 void Arena::Intake::add_all() {

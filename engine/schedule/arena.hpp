@@ -26,7 +26,9 @@ class Arena {
  public:
   /// Takes in the nodes of `order`, which was built from these roots; `parameters` tells which constants stay symbolic.
   /// A write of the whole target that is not a root is replaced by its value.
-  Arena(std::span<const graph::NodePtr> roots, const graph::Order& order, const Parameters& parameters);
+  /// `named`: numbers of further nodes for which named(i) answers.
+  Arena(std::span<const graph::NodePtr> roots, const graph::Order& order, const Parameters& parameters,
+        std::span<const std::int32_t> named = {});
 
   std::size_t size() const { return entries_.size(); }
   const Entry& operator[](EntryId id) const { return entries_[id]; }
@@ -42,6 +44,8 @@ class Arena {
   }
   /// What the i-th root became.
   EntryId root(std::size_t i) const { return roots_[i]; }
+  /// What the i-th of the named nodes became.
+  EntryId named(std::size_t i) const { return named_[i]; }
   /// How often each rule fired, by name; for explain.
   const std::vector<std::pair<std::string, int>>& fired() const { return fired_; }
 
@@ -68,6 +72,7 @@ class Arena {
   EntryTable entries_;
   std::deque<graph::NodePtr> owned_;
   std::vector<EntryId> roots_;
+  std::vector<EntryId> named_;
   std::unordered_map<const graph::Node*, std::array<const graph::Node*, 3>> operands_;  // of calls of the host
   std::vector<std::pair<std::string, int>> fired_;
   std::vector<std::pair<std::string, std::string>> reasons_;

@@ -23,10 +23,10 @@ namespace {
 class Former {
  public:
   Former(const Arena& arena, std::span<const EntryId> requested, const DeviceLimits& limits, const WritePlan& writes,
-         std::span<const EntryId> early)
+         std::span<const RequestReason> reasons)
       : arena_(arena),
         limits_(limits),
-        early_(early),
+        reasons_(reasons),
         properties_(find_properties(arena)),
         budget_(arena, limits, g_),
         inliner_(arena, properties_, g_, budget_),
@@ -54,6 +54,10 @@ class Former {
   const ValueProperties& properties(EntryId v) const { return properties_[static_cast<std::size_t>(v)]; }
 
   const FusionLimits& limits(const Kernel& k) const { return limits_.of(k.device); }
+  std::string why_wanted(EntryId v) const {
+    const auto found = std::ranges::find(reasons_, v, &RequestReason::first);
+    return found == reasons_.end() ? "its value was asked for" : found->second;
+  }
   void visit(EntryId v) {
     inliner_.settle(v);
     budget_.turn(v, {inliner_.uses(v).data(), inliner_.uses(v).size()});
@@ -78,9 +82,7 @@ class Former {
     else if (wanted && write != nullptr)
       reason = "it is written";
     else if (wanted)
-      reason = std::find(early_.begin(), early_.end(), v) == early_.end()
-                   ? "its value was asked for"
-                   : "a tensor still names it, and a write of this work overwrites elements that it reads";
+      reason = why_wanted(v);
     else
       reason = graph::is_reduce(arena_[v].op) ? boundaries_.of_reduction(v) : boundaries_.of_value(v);
     if (!reason.empty()) {
@@ -205,7 +207,7 @@ class Former {
     inliner_.uses(v).push_back(
         {k, kRootScope, all, inliner_.add_instance(k, {v, Role::Alias, kRootScope, all, source, kRootScope, read})});
     inliner_.sort(v);
-    const std::string reason = wanted                    ? "its value was asked for"
+    const std::string reason = wanted                    ? why_wanted(v)
                                : copy                    ? "it is read on " + e.device->str()
                                : graph::is_sort(e.op)    ? "a sort is a kernel of its own"
                                : graph::is_scan(e.op)    ? "a scan is a kernel of its own"
@@ -222,7 +224,7 @@ class Former {
 
   const Arena& arena_;
   const DeviceLimits& limits_;
-  const std::span<const EntryId> early_;
+  const std::span<const RequestReason> reasons_;
   const std::vector<ValueProperties> properties_;
   KernelGraph g_;
   Budget budget_;
@@ -239,10 +241,10 @@ class Former {
 }  // namespace
 
 KernelGraph form_kernels(const Arena& arena, std::span<const EntryId> requested, const DeviceLimits& limits,
-                         const LeafGuard& guard, std::span<const EntryId> early) {
+                         const LeafGuard& guard, std::span<const RequestReason> reasons) {
   WritePlan writes = plan_writes_in_place(arena, requested, guard);
   while (true) {
-    KernelGraph graph = Former(arena, requested, limits, writes, early).run();
+    KernelGraph graph = Former(arena, requested, limits, writes, reasons).run();
     if (!order_writes(arena, graph, writes)) continue;  // ends: each round takes a hope away
     graph.writes = std::move(writes);
     order_kernels(arena, graph);

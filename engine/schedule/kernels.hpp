@@ -199,10 +199,13 @@ struct KernelGraph {
   Evaluated evaluated(KernelId kernel, const Output& output) const;
 };
 
+/// Why an entry is requested, if nobody asked for its value.
+using RequestReason = std::pair<EntryId, std::string>;
+
 /// Groups everything that the arena's roots need into kernels. Linear in the number of entries, once for each round in
-/// which a write turns out not to fit in place. Without a guard no leaf's memory is reused. `early`: entries of
-/// `requested` that are not results. They are stored because a write of this work overwrites what they read.
+/// which a write turns out not to fit in place. Without a guard no leaf's memory is reused. `reasons`: of entries of
+/// `requested` that are not results.
 KernelGraph form_kernels(const Arena& arena, std::span<const EntryId> requested, const DeviceLimits& limits,
-                         const LeafGuard& guard = {}, std::span<const EntryId> early = {});
+                         const LeafGuard& guard = {}, std::span<const RequestReason> reasons = {});
 
 }  // namespace oriel::schedule

@@ -27,6 +27,8 @@ struct KernelProfile {
   std::int64_t flops = 0;     ///< operations of all launches
   std::string site;           ///< the lines that built what it stores; empty for kernels that
                               ///< were planned before the recording, or follow from the schedule of other sizes
+  std::int64_t repeated = 0;  ///< launches that computed what an earlier one had computed from the same operands:
+                              ///< of values that the program makes anew, or that were too large to keep
   /// 10^9 bytes, or operations, per second; 0 if no time passed.
   /// @{
   double gigabytes_per_second() const { return seconds > 0 ? static_cast<double>(bytes) / seconds * 1e-9 : 0; }

@@ -239,7 +239,7 @@ class EntryExport {
       outputs.push_back(r);
     }
     if (!roots.empty()) {
-      runtime::KeySnapshot looked(roots, runtime::PendingWrites::ignore);
+      runtime::KeySnapshot looked(roots, runtime::BesideRoots::nothing);
       runtime::Key& key = looked.key;
       key.keep_leaves();
       for (const NodePtr& r : results_) key.devices.push_back(r->device);

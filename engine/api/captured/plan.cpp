@@ -14,7 +14,7 @@ void schedule_plan(std::span<const graph::NodePtr> roots, const LeafOf& leaf_of,
                                                           std::vector<graph::Scalar>(), std::span<const Site>());
     return;
   }
-  runtime::KeySnapshot looked(roots, runtime::PendingWrites::ignore);
+  runtime::KeySnapshot looked(roots, runtime::BesideRoots::nothing);
   runtime::Key& key = looked.key;
   if (look) look(key.order);
   key.keep_leaves();

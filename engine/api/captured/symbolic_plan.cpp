@@ -47,7 +47,7 @@ PlanSymbols::PlanSymbols(const SizeSymbols& symbols, std::span<const std::int64_
 SymbolicCapturedPlan::SymbolicCapturedPlan(PlanSymbols symbols, std::vector<graph::NodePtr> roots,
                                            const LeafOf& leaf_of, std::span<const std::int64_t> facts)
     : symbols_(std::move(symbols)) {
-  runtime::KeySnapshot looked(roots, runtime::PendingWrites::ignore);
+  runtime::KeySnapshot looked(roots, runtime::BesideRoots::nothing);
   runtime::Key& key = looked.key;
   key.keep_leaves();
   caches_ = &runtime::caches_of(roots.front()->device.context);

@@ -212,7 +212,8 @@ TEST_CASE("a sorted tensor is sorted through any view") {
 
 TEST_CASE("a sort is a kernel of its own, between those of its source and of its readers") {
   const Tensor x = Tensor::of<float>({{3, 1, 2}, {6, 5, 4}});
-  const Explanation e = explain(sort(x * 2, 1) + 1);
+  const Tensor y = sort(x * 2, 1) + 1;
+  const Explanation e = explain(y);
   REQUIRE(e.kernels.size() == 3);
   CHECK(e.kernels[0].outputs[0].reason == "it is sorted");
   CHECK(e.kernels[1].name == "sort_f32_2_by_3");

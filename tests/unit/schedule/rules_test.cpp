@@ -141,8 +141,8 @@ std::vector<Example> examples() {
        }},
       {"sum of products -> products in turn",
        [=] {
-         const auto at = [](std::int64_t i, std::int64_t j, std::int64_t k) {
-           return graph::expand(counting({i, j, k}, DType::int32), {32, 32, 32});
+         const auto at = [](std::int64_t rows, std::int64_t columns, std::int64_t depth) {
+           return graph::expand(counting({rows, columns, depth}, DType::int32), {32, 32, 32});
          };
          const NodePtr xy = bin(Op::Mul, at(32, 32, 1), at(1, 32, 32));
          const NodePtr z = graph::expand(counting({1, 1, 32, 32}, DType::int32), {32, 32, 32, 32});

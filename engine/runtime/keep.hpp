@@ -1,0 +1,54 @@
+// What work keeps: the values below its roots that the program can still ask for, so that none is computed again and
+// again.
+#pragma once
+
+#include <cstdint>
+#include <string>
+#include <vector>
+
+#include "graph/order.hpp"
+#include "runtime/usage.hpp"
+
+namespace oriel::runtime {
+
+/// Why a node is a root.
+enum class RootReason : std::uint8_t {
+  asked,   // its value was asked for, or it is a write that is due
+  early,   // a write of this work overwrites what it reads (Usage::early_readers)
+  again,   // it was computed before, and the program can still ask for it
+  costly,  // the program can still ask for it, and computing it again would take much longer than keeping it
+};
+
+/// A value that work computes whole without being asked for it, and for which something outside the work can still ask.
+struct Awaited {
+  std::int32_t number;  // of the node
+  bool held;            // it, or a view of it, by a tensor or by a node outside the work; else such values need it
+};
+
+/// The awaited values, sources first: those of claimed nodes that are neither roots nor free to compute again. Views of
+/// memory are free, and so are cheap values of positions and numbers alone. `usage` has counted the nodes of `order`,
+/// which was built for `work`.
+void find_awaited(const graph::Order& order, const Usage& usage, std::uint64_t work, std::vector<Awaited>& awaited);
+
+/// A value that becomes a root.
+struct KeptRoot {
+  std::int32_t number;
+  RootReason reason;
+};
+
+/// Which awaited values become roots. So no value is computed more than twice:
+/// - those that were computed before, if the roots, something outside, or a value that was not computed before needs
+///   them. Of values that were computed before and need each other, the last one is enough;
+/// - products of matrices that are no larger than their operands and are expensive to compute, with what is computed
+///   from them element by element.
+///
+/// Together they have at most `bytes` bytes.
+std::vector<KeptRoot> find_kept_roots(const graph::Order& order, const std::vector<Awaited>& awaited,
+                                      std::int64_t bytes);
+
+/// The reason in the words of explain(); empty for an asked value.
+std::string text_of(RootReason reason, const graph::Node& node);
+/// "tanh (cg.cpp:12) is still named".
+std::string still_named(const graph::Node& node, bool held);
+
+}  // namespace oriel::runtime

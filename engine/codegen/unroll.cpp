@@ -55,10 +55,7 @@ class Unroller {
   LoopProgram run() {
     out_.stages.assign(1, Stage{});
     for (const Stage& stage : from_.stages) {
-      if (stage.inner.empty())
-        append(stage.body);  // of one point
-      else
-        unroll(stage);
+      unroll(stage);
       append(stage.outer);
     }
     out_.form = Elementwise{};
@@ -74,11 +71,15 @@ class Unroller {
  private:
   std::vector<Instr>& list() { return out_.stages[0].outer; }
   void append(const std::vector<Instr>& instructions) {
-    list().insert(list().end(), instructions.begin(), instructions.end());
+    for (Instr in : instructions) {
+      for (ValueId* operand : {&in.a, &in.b, &in.c}) *operand = renamed(*operand, outside_);
+      list().push_back(in);
+    }
   }
 
   using Renamed = std::vector<std::pair<ValueId, ValueId>>;
 
+  // A stage without inner loops has one point.
   void unroll(const Stage& stage) {
     const auto points = static_cast<std::size_t>(product(stage.inner));
     std::vector<std::vector<ValueId>> terms(stage.reductions.size());
@@ -89,7 +90,7 @@ class Unroller {
         const ValueId value = at_point(stage, in, p);
         if (in.result != kNoValue) made_[p].emplace_back(in.result, value);
       }
-      for (std::size_t r = 0; r < terms.size(); ++r) terms[r].push_back(renamed(stage.reductions[r].input, made_[p]));
+      for (std::size_t r = 0; r < terms.size(); ++r) terms[r].push_back(at_point(stage.reductions[r].input, p));
     }
     for (std::size_t r = 0; r < terms.size(); ++r) combine(stage.reductions[r], std::move(terms[r]));
   }
@@ -100,9 +101,12 @@ class Unroller {
     return v;
   }
 
+  /// What a body calls `v`, at inner point p.
+  ValueId at_point(ValueId v, std::size_t p) const { return renamed(renamed(v, made_[p]), outside_); }
+
   /// The instruction at inner point p. What is the same at an earlier point is not computed again.
   ValueId at_point(const Stage& stage, Instr in, std::size_t p) {
-    for (ValueId* operand : {&in.a, &in.b, &in.c}) *operand = renamed(*operand, made_[p]);
+    for (ValueId* operand : {&in.a, &in.b, &in.c}) *operand = at_point(*operand, p);
     if (has_access(in)) in.aux = access_at(stage, in.aux, static_cast<std::int64_t>(p));
     in.result = kNoValue;
     if (in.code == Code::Store) {
@@ -160,7 +164,11 @@ class Unroller {
         lanes[k] = joined(reduction, lanes[k], lanes[k + half], last ? reduction.result : value_of(dtype));
       if (lanes.size() > half) lanes.resize(half);
     }
-    if (!starts) return;
+    if (!starts) {
+      // One term is the result itself.
+      if (lanes[0] != reduction.result) outside_.emplace_back(reduction.result, lanes[0]);
+      return;
+    }
     out_.constants.push_back({graph::Scalar::of_int(dtype, 0), -1});
     Instr zero;
     zero.code = Code::Const;
@@ -185,6 +193,7 @@ class Unroller {
   const LoopProgram& from_;
   LoopProgram out_;
   std::vector<Renamed> made_;  // by inner point
+  Renamed outside_;            // results of reductions of one term
   std::vector<std::pair<Instr, ValueId>> known_;
 };
 

@@ -103,6 +103,9 @@ std::shared_ptr<TieredKernel> EigenBackend::make(const codegen::LoopProgram& pro
 std::shared_ptr<const Kernel> EigenBackend::compile(const codegen::LoopProgram& program) {
   const std::optional<codegen::LoopProgram> unrolled = codegen::unrolled(program);
   if (!unrolled) return make(program);
+#ifndef NDEBUG
+  codegen::verify(*unrolled);
+#endif
   const std::shared_ptr<TieredKernel> made = make(*unrolled);
   if (codegen::unrolled_for_compilers(program)) return made;
   return std::make_shared<TieredKernel>(made->plan, program, made->seconds, made->tile_only);

@@ -174,6 +174,20 @@ TEST_CASE("several reductions in one stage, stages of different inner extents, o
   }
 }
 
+TEST_CASE("a program that reads what nothing computes is refused") {
+  Builder k({40});
+  const auto in = k.argument(DType::float32, 120);
+  const auto out = k.argument(DType::float32, 40, true);
+  k.stage({3});
+  const ValueId sum = k.reduce(Op::Sum, k.load(true, in, ShapeTracker(Shape{40, 3})));
+  k.store(false, sum, out, ShapeTracker(Shape{40}));
+  backend::eigen::EigenBackend device({1, 0, ""});
+  CHECK_NOTHROW((void)device.compile(k.p));
+  k.p.stages[0].reductions.clear();
+  CHECK_THROWS_WITH_AS((void)device.compile(k.p), "compile: kernel test reads v1, which nothing computes",
+                       InternalError);
+}
+
 TEST_CASE("x / x.sum() over everything is one program, split over the threads") {
   const std::int64_t n = 3000001;
   const Bytes x = random_bytes(DType::float32, n, 8);

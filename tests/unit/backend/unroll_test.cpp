@@ -118,6 +118,45 @@ TEST_CASE("rows that several stages walk: what a body kept, stores in a body, po
   }
 }
 
+TEST_CASE("a stage without inner loops reduces one term, which later instructions and stages read") {
+  for (const std::string& level : isa_levels()) {
+    backend::eigen::EigenBackend device(on(level));
+    for (const DType dtype : {DType::float32, DType::float64, DType::float16, DType::int32, DType::bool_}) {
+      for (const Op op : reductions(dtype)) {
+        for (const bool in_body : {false, true}) {
+          INFO(level, " ", graph::name(op), " ", name(dtype), " ", in_body);
+          constexpr std::int64_t rows = 77, terms = 3;
+          const DType value = register_dtype(dtype);
+          Builder k({rows});
+          const auto x = k.argument(dtype, rows * terms);
+          const auto y = k.argument(dtype, rows);
+          const auto once = k.argument(value, rows, true);
+          const auto rest = k.argument(value, rows * terms, true);
+          const ShapeTracker row(Shape{rows, terms});
+          k.stage({terms});
+          const ValueId first = k.reduce(op, k.load(true, x, row));
+          k.stage();
+          const ValueId term = in_body ? k.load(true, y, ShapeTracker(Shape{rows})) : first;
+          const ValueId second = k.reduce(op, term);
+          k.store(false, k.op(false, Op::Max, value, first, second), once, ShapeTracker(Shape{rows}));
+          k.stage({terms});
+          k.store(true, k.op(true, Op::Max, value, k.load(true, x, row), second), rest, row);
+          const auto flat = codegen::unrolled(k.p);
+          REQUIRE(flat);
+          codegen::verify(*flat);
+          Bytes in = random_bytes(dtype, rows * terms, 5), beside = random_bytes(dtype, rows, 6);
+          const Bytes want_once(value, rows), got_once(value, rows);
+          const Bytes want_rest(value, rows * terms), got_rest(value, rows * terms);
+          interpret(k.p, {&in, &beside, &want_once, &want_rest});
+          run(device, k.p, {&in, &beside, &got_once, &got_rest});
+          CHECK(got_once.same_bits(want_once));
+          CHECK(got_rest.same_bits(want_rest));
+        }
+      }
+    }
+  }
+}
+
 TEST_CASE("a sum of negative zeros is zero") {
   backend::eigen::EigenBackend device(on(""));
   const LoopProgram p = distances(DType::float32, Op::Sum, 20, 20, {3}, false);

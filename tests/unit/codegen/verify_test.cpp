@@ -148,6 +148,9 @@ TEST_CASE("order and levels") {
         "verify: kernel k: stage 0, body instruction 1: operand a reads v2 before it is defined");
   CHECK(message([](auto& p) { p.stages[0].reductions[1].input = 2; }) ==
         "verify: kernel k: stage 0, reduction 1: operand a reads v2 before it is defined");
+  // A reduction that no stage computes.
+  CHECK(message([](auto& p) { p.stages[0].reductions.clear(); }) ==
+        "verify: kernel k: stage 0, outer instruction 0: operand a reads v2 before it is defined");
   CHECK(message([](auto& p) { p.stages[0].outer[0].b = 1; }) ==
         "verify: kernel k: stage 0, outer instruction 0: operand b reads v1, which lives in the body of stage 0");
   // A row keeps the value of an earlier stage at the same inner point.

@@ -125,6 +125,14 @@ class Planner {
 
   int log_bytes(ValueId v) const { return log_bytes_of(program_.values[static_cast<std::size_t>(v)]); }
 
+  /// The register of a value that is read. Programs that are made of verified ones are not all verified themselves.
+  Slot placed(ValueId v, const std::vector<Slot>& slots) const {
+    const Slot slot = slots[static_cast<std::size_t>(v)];
+    if (slot != PlanTables::kNoSlot) return slot;
+    throw InternalError("compile",
+                        "kernel " + program_.name + " reads v" + std::to_string(v) + ", which nothing computes");
+  }
+
   void lay_frame() {
     plan_->block = tile_length_ = frame_->tile;
     plan_->pinned_length = (frame_->tile + isa::kPacket - 1) / isa::kPacket * isa::kPacket;
@@ -232,8 +240,8 @@ class Planner {
       }
       p.row = sums[k].row;
       p.is_uniform = sums[k].is_uniform;
-      p.input = slots[static_cast<std::size_t>(sums[k].a)];
-      if (sums[k].b != kNoValue) p.second = slots[static_cast<std::size_t>(sums[k].b)];
+      p.input = placed(sums[k].a, slots);
+      if (sums[k].b != kNoValue) p.second = placed(sums[k].b, slots);
       p.result = values_.slot[static_cast<std::size_t>(r.result)];
       p.log_bytes = static_cast<std::int8_t>(log_bytes(r.result));
       out.reductions.push_back(p);
@@ -250,7 +258,7 @@ class Planner {
   void lower_instr(const Instr& in, std::vector<TileStep>& steps, const std::vector<Slot>& slots, bool inner) {
     if (in.result != kNoValue && values_.pinned[static_cast<std::size_t>(in.result)]) return;
     TileStep step;
-    const auto slot = [&](ValueId v) { return v == kNoValue ? Slot{0} : slots[static_cast<std::size_t>(v)]; };
+    const auto slot = [&](ValueId v) { return v == kNoValue ? Slot{0} : placed(v, slots); };
     step.a = slot(in.a);
     step.b = slot(in.b);
     step.c = slot(in.c);

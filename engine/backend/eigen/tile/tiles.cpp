@@ -113,7 +113,7 @@ bool Tiler::keeps_tiny_rows(std::int64_t points) const {
   bool in_place = false;
   for (const Stage& stage : program_.stages) {
     if (stage.body.empty() && stage.reductions.empty()) continue;
-    if (product(stage.inner) != points || stage.inner.back() != points) return false;
+    if (stage.inner.empty() || product(stage.inner) != points || stage.inner.back() != points) return false;
     for (const codegen::Reduction& r : stage.reductions)
       if (!isa::has_tiny_rows(points, std::int64_t{1} << log_bytes_of(r.dtype)) ||
           plan_->table->accumulate_rows[isa::reduce_index(r.op)][index(r.dtype)] == nullptr)

@@ -44,6 +44,9 @@ KernelId OutputMerging::kernel_to_extend(EntryId v) {
                         std::get<Ints>(arena_[theirs].node->arg) != std::get<Ints>(arena_[ours].node->arg) ||
                         !patterns_.conflict(ours, theirs).empty()))
     return -1;
+  // A reduction runs for the kernel's parallel axes. If a reduction over other values chose them, they may be fewer.
+  for (std::size_t d = 0; graph::is_reduce(arena_[v].op) && k.outer_known && d < k.root_shape.size(); ++d)
+    if (!k.outer_axes[d] && !identical(k.root_shape[d], 1)) return -1;
   if (static_cast<int>(k.outputs.size()) >= limits.outputs ||
       static_cast<int>(k.instances.size()) >= limits.instructions / 4 || !budget_.room(it->second, v, 1))
     return -1;

@@ -195,4 +195,36 @@ TEST_CASE("sums of absolute values") {
   }
 }
 
+TEST_CASE("short rows whose reduction is reduced again, along an axis of one element") {
+  for (const std::int64_t terms : {1, 3, 5, 6, 7, 8, 9, 15, 16}) {
+    CAPTURE(terms);
+    const Tensor x = iota({40, terms}).to(DType::float32).realize();
+    const Tensor m = sum(x, -1, true);
+    const std::vector<float> sums = m.to_vector<float>();
+    for (std::size_t r = 0; r < sums.size(); ++r)
+      CHECK(sums[r] == static_cast<float>(terms * (2 * terms * static_cast<std::int64_t>(r) + terms - 1)) / 2);
+    const auto twice = [&](const Tensor& again) {
+      const Tensor first = sum(x, -1, true);
+      std::vector<float> want = sums;
+      for (float& v : want) v *= 2;
+      CHECK((first + again).to_vector<float>() == want);
+    };
+    const Tensor lazy = sum(x, -1, true);
+    twice(sum(lazy, -1, true));
+    twice(max(lazy, -1, true));
+    twice(mean(lazy, -1, true));
+    twice(lazy * softmax(lazy));
+    twice(prod(sum(lazy, -1, true), -1, true));
+  }
+}
+
+TEST_CASE("a reduction is not computed in a kernel whose parallel axes are fewer") {
+  const Tensor x = iota({4, 1, 3}).to(DType::float32).realize();
+  const Tensor m = sum(x, -1, true), s = sum(m, -2, true);
+  const Tensor beside = m + s / sum(s), most = max(x, -1, true);
+  realize({most, beside});
+  CHECK(most.to_vector<float>() == std::vector<float>{2, 5, 8, 11});
+  CHECK(beside.to_vector<float>()[0] == 3 + 3.0F / 66);
+}
+
 }  // namespace reduce_test

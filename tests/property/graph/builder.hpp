@@ -32,11 +32,21 @@ class Dice {
   std::size_t next_ = 0;
 };
 
+/// The shape of a leaf with rows of 0 to 16 elements, mostly enough of them to fill registers with neighbouring rows.
+Shape short_rows(Dice& dice);
+
+struct RowReduction {
+  const char* name;
+  Tensor (*of)(const Operand&, const Axes&, KeepDim);
+};
+const RowReduction& row_reduction(Dice& dice);
+
 class Builder {
  public:
-  /// `in_callers_memory`: all leaves lie in memory of the caller. `scatters`: steps that gather scatter.
-  explicit Builder(bool in_callers_memory, bool scatters = false)
-      : in_callers_memory_(in_callers_memory), scatters_(scatters) {}
+  /// `in_callers_memory`: all leaves lie in memory of the caller. `scatters`: steps that gather scatter. `rows`: all
+  /// leaves have short rows.
+  explicit Builder(bool in_callers_memory, bool scatters = false, bool rows = false)
+      : in_callers_memory_(in_callers_memory), scatters_(scatters), rows_(rows) {}
   void step(const Step& step);
   Built finish() && { return std::move(built_); }
 
@@ -56,6 +66,7 @@ class Builder {
   void flipped(Dice& dice);
   void grown(Dice& dice);
   void reduced(Dice& dice);
+  void rowed(Dice& dice);
   void composed(Dice& dice);
   void joined(Dice& dice);
   void product(Dice& dice);
@@ -120,6 +131,7 @@ class Builder {
 
   bool in_callers_memory_;
   bool scatters_;
+  bool rows_;
   Built built_;
   std::vector<std::size_t> needed_;  // by the current step
 };

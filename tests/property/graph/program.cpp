@@ -16,7 +16,7 @@ namespace oriel::testing {
 
 namespace {
 
-constexpr std::uint32_t kSent = 27;  // the last kind of step
+constexpr std::uint32_t kSent = 29;  // the last kind of step
 
 DType any_dtype(Dice& dice) {
   // float32 is the most frequent.
@@ -44,6 +44,7 @@ void Builder::leaf(Dice& dice) {
   // Mostly 2 to 5, sometimes 1, rarely 0 or 17.
   constexpr std::int64_t kExtents[] = {2, 3, 1, 4, 5, 3, 2, 1, 4, 17, 3, 0};
   for (SymInt& n : shape) n = kExtents[dice.roll(std::size(kExtents))];
+  if (rows_ || dice.roll(3) == 0) shape = short_rows(dice);
   if (numel(shape) > kMostElements) return;
   add(leaf_of(dtype, shape, dice.roll(1000)));
 }
@@ -171,16 +172,8 @@ void Builder::convert(Dice& dice) {
 }
 
 void Builder::reduced(Dice& dice) {
-  using F = Tensor (*)(const Operand&, const Axes&, KeepDim);
-  static constexpr std::pair<const char*, F> kOps[] = {
-      {"sum", &oriel::sum},       {"max", &oriel::max},
-      {"min", &oriel::min},       {"prod", &oriel::prod},
-      {"any", &oriel::any},       {"all", &oriel::all},
-      {"mean", &oriel::mean},     {"argmax", &oriel::argmax},
-      {"argmin", &oriel::argmin}, {"logsumexp", &oriel::logsumexp},
-      {"asum", &oriel::asum},     {"count_nonzero", &oriel::count_nonzero}};
   const std::size_t x = pick(dice);
-  const auto& [text, op] = kOps[dice.roll(std::size(kOps))];
+  const auto& [text, op] = row_reduction(dice);
   const auto [axes, axes_text] = some_axes(dice, at(x).rank());
   const bool keep = dice.roll(2) == 0;
   add(op(at(x), axes, keep), fmt::format("{}({}, {}, {})", text, v(x), axes_text, keep));
@@ -275,7 +268,7 @@ void Builder::step(const Step& step) {
       &Builder::cut,     &Builder::flipped,  &Builder::choose,  &Builder::joined,    &Builder::composed,
       &Builder::product, &Builder::windowed, &Builder::made,    &Builder::laid_out,  &Builder::along,
       &Builder::alike,   &Builder::gathered, &Builder::chained, &Builder::chained,   &Builder::gathered,
-      &Builder::shaped,  &Builder::summed,   &Builder::sent};
+      &Builder::shaped,  &Builder::summed,   &Builder::rowed,   &Builder::rowed,     &Builder::sent};
   static_assert(std::size(kKinds) == kSent + 1);
   Dice dice(step);
   needed_.clear();
@@ -293,7 +286,7 @@ bool spans_devices() {
 std::uint32_t kind_count() { return spans_devices() ? kSent + 9 : kSent; }
 
 Built build(const Program& program) {
-  Builder builder(program.in_callers_memory, program.scatters);
+  Builder builder(program.in_callers_memory, program.scatters, program.rows);
   for (const Step& step : program.steps) builder.step(step);
   return std::move(builder).finish();
 }

@@ -23,6 +23,7 @@ struct Step {
 struct Program {
   std::vector<Step> steps;
   bool scatters = false;           // every step that gathers scatters
+  bool rows = false;               // every leaf has short rows
   bool in_callers_memory = false;  // every leaf lies in memory of the caller, not only some
 };
 
@@ -30,11 +31,15 @@ struct Program {
 bool spans_devices();
 /// How many kinds of steps there are.
 std::uint32_t kind_count();
-/// Kinds of steps: a leaf; elementwise operations; products and gathers that are joined to one kernel.
+/// Kinds of steps: a leaf; elementwise operations; products and gathers that are joined to one kernel;
+/// reductions of short rows.
 inline constexpr std::uint32_t kLeaf = 0;
+inline constexpr std::uint32_t kReduced = 6;
+inline constexpr std::uint32_t kComposed = 14;
 inline constexpr std::uint32_t kGathered = 21;
 inline constexpr std::uint32_t kElementwise[] = {1, 2, 8, 12};
 inline constexpr std::uint32_t kChained = 22;
+inline constexpr std::uint32_t kRowed = 27;
 
 /// The tensors of a program, of which only leaves are realised, and the C++ lines that make them.
 struct Built {

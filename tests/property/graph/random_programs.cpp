@@ -8,10 +8,9 @@
 #include <iostream>
 #include <iterator>
 
-#include "api/call.hpp"
+#include "agreement.hpp"
 #include "api/scatter_parts.hpp"
 #include "arbitrary_program.hpp"
-#include "graph/verify.hpp"
 #include "oriel/oriel.hpp"
 #include "reference/interpret.hpp"
 #include "runtime/executor.hpp"
@@ -19,40 +18,6 @@
 
 namespace oriel::testing {
 namespace {
-
-// Realises two values of the program together and compares them with the oracle. With `held` the program keeps all
-// values. Otherwise it keeps only the results, so the engine may overwrite the memory of other values after their last
-// use.
-void compare(const Program& program, bool held, CallersMemories& memories) {
-  Built built = build(program);
-  memories = built.memories;
-  if (built.values.empty()) return;
-  const auto [last, middle] = testing::results(built);
-  const std::vector<Tensor> results{built.values[last], built.values[middle]};
-  std::vector<std::vector<reference::Number>> wanted;
-  for (const Tensor& tensor : results) {
-    const graph::NodePtr node = detail::Access::node(tensor);
-    graph::verify({&node, 1});
-    wanted.push_back(reference::interpret(tensor));
-  }
-  if (!held) built = {};
-  try {
-    realize(results);
-  } catch (const Error& error) {
-    RC_FAIL(std::string("the engine refused: ") + error.what());
-  }
-  for (std::size_t k = 0; k < results.size(); ++k) {
-    const std::string fault = reference::difference(results[k], wanted[k], reference::elements(results[k]));
-    if (!fault.empty()) RC_FAIL((k == 0 ? "last value: " : "middle value: ") + fault);
-  }
-}
-
-void agrees(const Program& program, bool held) {
-  CallersMemories memories;
-  compare(program, held, memories);  // destroys all tensors of the program
-  const std::string fault = fault_of(memories);
-  if (!fault.empty()) RC_FAIL(fault);
-}
 
 // Asks for numbers in between: all values are named, and each is asked about in an order that the program draws. What
 // was computed twice is in memory, so each later question is one launch.

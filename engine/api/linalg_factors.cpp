@@ -56,8 +56,13 @@ struct SingularValues {
                                                    : unsigned{ei::ComputeFullU} | unsigned{ei::ComputeFullV};
     for (std::int64_t k = 0; k < x.count; ++k) {
       need_finite("svd", c, x, k);
-      const ei::BDCSVD<Doubles> svd(doubles(x, k), wanted);
       T* to = y.at(k);
+      if (least == 0) {  // Eigen computes no factors without singular values
+        Out<T, kAny>(to, x.rows, left).setIdentity();
+        Out<T, kAny>(to + x.rows * left, right, x.columns).setIdentity();
+        continue;
+      }
+      const ei::BDCSVD<Doubles> svd(doubles(x, k), wanted);
       if (parts != Parts::Values) {
         Out<T, kAny>(to, x.rows, left) = svd.matrixU().template cast<T>();
         to += x.rows * left;

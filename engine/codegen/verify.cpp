@@ -105,6 +105,9 @@ class Verifier {
       const Argument& argument = program_.arguments[a];
       if (argument.output != (a + 1 == count) || argument.shares >= 0) fail("only the last argument is written");
       if (numel(h.shapes[a]) != argument.elements) fail("argument {} has not the elements of its shape", a);
+      if (!h.function->options.batched) continue;
+      if (h.shapes[a].empty() || h.shapes.back().empty() || h.shapes[a][0] != h.shapes.back()[0])
+        fail("argument {} has not the batches of the result", a);
     }
   }
 

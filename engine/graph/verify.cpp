@@ -2,6 +2,7 @@
 
 #include <fmt/format.h>
 
+#include "graph/host_function.hpp"
 #include "graph/movements.hpp"
 #include "graph/walk.hpp"
 #include "oriel/error.hpp"
@@ -186,6 +187,10 @@ void verify(std::span<const NodePtr> roots) {
       case OpClass::Host: {
         const auto* function = std::get_if<HostFunctionPtr>(&node->arg);
         need(function != nullptr && *function != nullptr, *node, "a call of the host holds its function");
+        if (!(*function)->options.batched) break;
+        for (const NodePtr& source : node->sources)
+          need(!node->shape.empty() && !source->shape.empty() && source->shape[0] == node->shape[0], *node,
+               "a batched call of the host and its operands have an axis 0 of one extent");
         break;
       }
       case OpClass::Elementwise:

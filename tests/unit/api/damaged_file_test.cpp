@@ -4,6 +4,7 @@
 #include <sys/stat.h>
 #include <unistd.h>
 
+#include <algorithm>
 #include <cstdlib>
 #include <cstring>
 #include <random>
@@ -188,6 +189,43 @@ TEST_CASE("each movement of a forged view is checked") {
     has(why, "a graph that was loaded from a file is damaged");
     CHECK(why.find("(at ") == why.rfind("(at "));  // the line of the call stands once
   }
+}
+
+TEST_CASE("a call of the host whose batches, ranks or sizes are forged is refused, or harmless") {
+  const TemporaryFolder folder;
+  const std::string path = folder / "host";
+  const auto calls = [&](const auto& body, std::initializer_list<std::int64_t> sizes) {
+    const auto f = oriel::function(body);
+    const Tensor x = counting({2, 5, 5}) + eye(5) * 9;
+    f(x);
+    f.save(path);
+    const std::string bytes = file_text(path);
+    std::size_t tried = 0, loaded = 0;
+    for (std::size_t at = kBodyAt; at + 8 <= bytes.size(); ++at) {
+      std::int64_t number = 0;
+      std::memcpy(&number, bytes.data() + at, sizeof number);
+      if (std::find(sizes.begin(), sizes.end(), number) == sizes.end()) continue;
+      for (const std::int64_t other : {std::int64_t{0}, std::int64_t{1}, number + 1, std::int64_t{4096},
+                                       std::int64_t{1} << 32, std::int64_t{1} << 40}) {
+        std::string forged = bytes;
+        std::memcpy(forged.data() + at, &other, sizeof other);
+        write_file(path, sealed(forged));
+        ++tried;
+        try {
+          const auto g = load_function<Tensor(Tensor)>(path);
+          ++loaded;
+          static_cast<void>(g(x).template to_vector<float>());
+        } catch (const Error&) {
+        }
+      }
+    }
+    CHECK(tried > 20);
+    CHECK(loaded < tried);
+  };
+  calls([](Tensor x) { return inverse(x); }, {2, 3, 5, 25});
+  calls([](Tensor x) { return svd(x, true).u; }, {2, 3, 5, 25, 55});
+  calls([](Tensor x) { return solve(x, x); }, {2, 3, 5, 25});
+  calls([](Tensor x) { return real(fft(x)); }, {1, 2, 3, 5, 25});
 }
 
 TEST_CASE("pipes and devices are refused without waiting for them") {

@@ -170,6 +170,87 @@ TEST_CASE("solutions of sizes with code of their own, of others, and of many bat
   CHECK(difference(matrix_power(x, 5), product(product(product(product(x, x), x), x), x)) < 1e-12);
 }
 
+TEST_CASE("matrices without elements, and no matrices") {
+  for (const DType dtype : {DType::float32, DType::float64}) {
+    for (const Shape& batch : {Shape{}, Shape{2}, Shape{0}, Shape{3, 0}}) {
+      const auto with = [&](std::initializer_list<std::int64_t> each) {
+        Shape shape = batch;
+        for (const std::int64_t n : each) shape.push_back(n);
+        return shape;
+      };
+      // What is read has the elements that its shape says; q, u and vh are orthogonal.
+      const auto holds = [&](const Tensor& x, std::initializer_list<std::int64_t> each) {
+        CHECK(x.shape() == with(each));
+        CHECK(doubles(x).size() == static_cast<std::size_t>(x.numel()));
+      };
+      const auto orthogonal = [&](const Tensor& x, std::int64_t n, std::int64_t columns) {
+        holds(x, {n, columns});
+        const Tensor square = columns <= n ? product(x.transpose(), x) : product(x, x.transpose());
+        CHECK(difference(square, unit(square)) < 1e-5);
+      };
+      for (const auto& [m, n] : {std::pair{0, 0}, {3, 0}, {0, 2}, {1, 0}, {0, 1}, {3, 2}}) {
+        CAPTURE(to_string(batch));
+        CAPTURE(m);
+        CAPTURE(n);
+        const Tensor x = (iota(with({m, n})) % 3 + 1).to(dtype);
+        const std::int64_t k = std::min(m, n);
+        for (const bool full : {false, true}) {
+          const Svd s = svd(x, full);
+          orthogonal(s.u, m, full ? m : k);
+          holds(s.s, {k});
+          orthogonal(s.vh, full ? n : k, n);
+          const Qr f = qr(x, full);
+          orthogonal(f.q, m, full ? m : k);
+          holds(f.r, {full ? m : k, n});
+        }
+        const Lu f = lu(x);
+        holds(f.p, {m, m});
+        holds(f.l, {m, k});
+        holds(f.u, {k, n});
+        CHECK(difference(product(f.p, product(f.l, f.u)), x) < 1e-5);
+        holds(svdvals(x), {k});
+        holds(pinv(x), {n, m});
+        holds(lstsq(x, ones(with({m, 4}), dtype)), {n, 4});
+        holds(lstsq(x, ones(with({m, 0}), dtype)), {n, 0});
+        holds(matrix_rank(x), {});
+        if (k == 0) CHECK(doubles(matrix_rank(x)) == std::vector<double>(static_cast<std::size_t>(numel(batch)), 0));
+        if (k == 0 && m > 0) CHECK(doubles(lstsq(x, ones(with({m, 4}), dtype))).empty());
+        if (k == 0 && n > 0) CHECK(double(sum(abs(lstsq(x, ones(with({m, 4}), dtype))))) == 0);
+        for (const MatrixNorm norm : {MatrixNorm::frobenius, MatrixNorm::nuclear, MatrixNorm::one, MatrixNorm::two})
+          holds(matrix_norm(x, norm), {});
+      }
+      for (const std::int64_t n : {0, 1, 2}) {
+        const Tensor x = (eye(n, -1, 0, dtype) * 2).expand(with({n, n}));
+        for (const bool upper : {false, true}) {
+          holds(cholesky(x, upper), {n, n});
+          holds(triangular_solve(x, ones(with({n, 3}), dtype), upper), {n, 3});
+          holds(triangular_solve(x, ones(with({n, 0}), dtype), upper, true), {n, 0});
+        }
+        holds(solve(x, ones(with({n, 3}), dtype)), {n, 3});
+        holds(solve(x, ones(with({n, 0}), dtype)), {n, 0});
+        holds(inverse(x), {n, n});
+        holds(eigh(x).values, {n});
+        holds(eigh(x).vectors, {n, n});
+        holds(eigvalsh(x), {n});
+        const Eig g = eig(x);
+        for (const Tensor& values : {g.values_real, g.values_imag}) holds(values, {n});
+        for (const Tensor& vectors : {g.vectors_real, g.vectors_imag}) holds(vectors, {n, n});
+        const auto count = static_cast<std::size_t>(numel(batch));
+        CHECK(doubles(det(x)) == std::vector<double>(count, std::pow(2, n)));
+        CHECK(doubles(slogdet(x).sign) == std::vector<double>(count, 1));
+        holds(slogdet(x).logabsdet, {});
+        for (const std::int64_t power : {-1, 0, 1, 3}) holds(matrix_power(x, power), {n, n});
+        holds(cond(x), {});
+        holds(cond(x, MatrixNorm::one), {});
+      }
+    }
+  }
+  // NumPy's answers.
+  CHECK(doubles(svd(zeros({3, 0}), true).u) == doubles(eye(3)));
+  CHECK(doubles(svd(zeros({0, 2}), true).vh) == doubles(eye(2)));
+  CHECK(doubles(qr(zeros({3, 0}), true).q) == doubles(eye(3)));
+}
+
 TEST_CASE("captured functions, symbolic sizes, files and explanations") {
   FunctionOptions options;
   options.dynamic = Dynamic::yes;

@@ -2,20 +2,29 @@
 
 #include <fcntl.h>
 #include <fmt/format.h>
+#include <linux/magic.h>
+#include <poll.h>
 #include <sys/file.h>
 #include <sys/stat.h>
+#include <sys/vfs.h>
 #include <unistd.h>
 
 #include <algorithm>
 #include <cerrno>
+#include <chrono>
 #include <filesystem>
 #include <system_error>
+#include <thread>
 
 #include "base/escape.hpp"
 #include "base/temporary_file.hpp"
 #include "oriel/error.hpp"
 
 namespace oriel::io {
+
+double seconds_for_other_end = 5;
+std::size_t most_piped_bytes = std::size_t{1} << 30;
+
 namespace {
 
 std::string reason(int error) { return std::generic_category().message(error); }
@@ -37,6 +46,40 @@ bool write_through(int descriptor, ByteSpan bytes) {
   const bool closed = ::close(descriptor) == 0;
   if (!written) errno = error;
   return written && closed;
+}
+
+// How often the other end of a pipe is looked for.
+constexpr int kTick = 10;  // ms
+
+class Deadline {
+ public:
+  bool is_over() const { return std::chrono::steady_clock::now() > end_; }
+
+ private:
+  std::chrono::steady_clock::time_point end_ =
+      std::chrono::steady_clock::now() + std::chrono::duration_cast<std::chrono::steady_clock::duration>(
+                                             std::chrono::duration<double>(seconds_for_other_end));
+};
+
+// A pipe that stands in a folder. Those of pipe(), which have no name, lose their writers only once.
+bool is_named_pipe(int descriptor) {
+  struct stat status {};
+  struct statfs system {};
+  return ::fstat(descriptor, &status) == 0 && S_ISFIFO(status.st_mode) &&
+         !(::fstatfs(descriptor, &system) == 0 && system.f_type == PIPEFS_MAGIC);
+}
+
+// From here on reads and writes wait.
+void let_wait(int descriptor) { ::fcntl(descriptor, F_SETFL, ::fcntl(descriptor, F_GETFL) & ~O_NONBLOCK); }
+
+// Opens a pipe, terminal or device to write. Waits a while for the reader of a pipe; the error is ENXIO without one.
+int open_to_write(const std::string& path, bool pipe) {
+  for (const Deadline deadline;;) {
+    const int descriptor = ::open(path.c_str(), O_WRONLY | O_CLOEXEC | O_NOCTTY | O_NONBLOCK);
+    if (descriptor >= 0) let_wait(descriptor);
+    if (descriptor >= 0 || errno != ENXIO || !pipe || deadline.is_over()) return descriptor;
+    std::this_thread::sleep_for(std::chrono::milliseconds(kTick));
+  }
 }
 
 // A new file that is removed again unless it was kept. While it is open, a lock shows that it is in use.
@@ -91,11 +134,6 @@ std::string resolve(const std::string& path) {
 }  // namespace
 
 InputFile::InputFile(const char* operation, const std::string& path, Kind kind) : operation_(operation), path_(path) {
-  if (kind == Kind::any) {
-    file_.reset(std::fopen(path.c_str(), "rbe"));
-    if (!file_) fail("opened", errno);
-    return;
-  }
   // Without O_NONBLOCK a pipe without a writer would not be opened at all.
   const int descriptor = ::open(path.c_str(), O_RDONLY | O_CLOEXEC | O_NOCTTY | O_NONBLOCK);
   if (descriptor < 0) fail("opened", errno);
@@ -105,10 +143,33 @@ InputFile::InputFile(const char* operation, const std::string& path, Kind kind) 
     ::close(descriptor);
     fail("opened", error);
   }
-  if (!size()) {
+  if (size()) return;
+  if (kind == Kind::regular) {
     throw IoError(operation_, fmt::format("\"{}\" is no regular file: a pipe may wait or go on for ever; write what it "
                                           "gives to a file first",
                                           base::escaped(path_)));
+  }
+  if (is_named_pipe(descriptor)) wait_for_writer();
+  let_wait(descriptor);
+}
+
+// A pipe whose writer has opened it is at its end when it has no writer any more; one that never had a writer is not
+// told from it by a read.
+void InputFile::wait_for_writer() {
+  const int descriptor = ::fileno(file_.get());
+  for (const Deadline deadline;;) {
+    pollfd wait{descriptor, POLLIN, 0};
+    if (::poll(&wait, 1, kTick) > 0) return;
+    unsigned char byte = 0;
+    const ssize_t got = ::read(descriptor, &byte, 1);
+    if (got > 0) std::ungetc(byte, file_.get());
+    if (got != 0) return;  // there is a writer
+    if (deadline.is_over()) {
+      throw IoError(operation_,
+                    fmt::format("\"{}\" is a pipe that no program has opened to write for {:g} s; start its "
+                                "writer, or write to a file",
+                                base::escaped(path_), seconds_for_other_end));
+    }
   }
 }
 
@@ -165,7 +226,13 @@ void replace_file(const char* operation, const std::string& path, ByteSpan bytes
   struct stat old {};
   const bool exists = ::stat(target.c_str(), &old) == 0;
   if (exists && !S_ISREG(old.st_mode)) {
-    const int descriptor = ::open(target.c_str(), O_WRONLY | O_CLOEXEC | O_NOCTTY);
+    const bool pipe = S_ISFIFO(old.st_mode);
+    const int descriptor = open_to_write(target, pipe);
+    if (descriptor < 0 && errno == ENXIO && pipe) {
+      throw IoError(operation, fmt::format("\"{}\" is a pipe that no program has opened to read for {:g} s; start its "
+                                           "reader, or give the path of a file",
+                                           named, seconds_for_other_end));
+    }
     if (descriptor < 0) fail(errno);
     if (write_through(descriptor, bytes)) return;
     throw IoError(operation, fmt::format("\"{}\", which is no regular file, cannot be written to the end: {}", named,

@@ -11,12 +11,18 @@
 
 namespace oriel::io {
 
+/// How long a pipe is given to be opened at its other end. Changed by tests alone.
+extern double seconds_for_other_end;
+/// Most bytes of text from a pipe or device, which may never end. Changed by tests alone.
+extern std::size_t most_piped_bytes;
+
 /// A file that is read from its start: a regular file, a pipe or a device.
 class InputFile {
  public:
   enum class Kind { any, regular };
   /// Opens the file. Throws IoError, which names the operation, the path and the system's reason. Of Kind::regular it
-  /// refuses pipes, which would wait for a writer, and devices, which may never end.
+  /// refuses pipes, which would wait for a writer, and devices, which may never end. Of Kind::any a named pipe is given
+  /// `seconds_for_other_end` to get a writer.
   InputFile(const char* operation, const std::string& path, Kind kind = Kind::any);
 
   /// Appends the next `count` bytes, or fewer if the file ends. Throws IoError.
@@ -28,6 +34,7 @@ class InputFile {
   void read_rest(Bytes& bytes, std::size_t limit);
 
  private:
+  void wait_for_writer();
   [[noreturn]] void fail(const char* did, int error) const;
   [[noreturn]] void fail_length(std::size_t limit) const;
 
@@ -41,7 +48,8 @@ class InputFile {
 
 /// Replaces the contents of the file by `bytes`: writes a new file beside it and renames it over the old one, so that a
 /// reader sees either the old bytes or the new ones. Throws IoError; the old file is then unchanged and the new one
-/// removed. Pipes and devices are written directly; if that fails, some bytes may have been written.
+/// removed. Pipes and devices are written directly; if that fails, some bytes may have been written. A pipe is given
+/// `seconds_for_other_end` to get a reader.
 void replace_file(const char* operation, const std::string& path, ByteSpan bytes);
 
 }  // namespace oriel::io

@@ -175,7 +175,8 @@ Tensor load_text(const std::string& path, DType dtype, const TextFormat& format,
   io::check_format("load_text", format);
   try {
     io::Bytes bytes;
-    io::InputFile("load_text", path).read_rest(bytes, io::kMostTextBytes);
+    io::InputFile file("load_text", path);
+    file.read_rest(bytes, file.size() ? io::kMostTextBytes : io::most_piped_bytes);
     const std::string_view text(reinterpret_cast<const char*>(bytes.data()), bytes.size());
     if (dtype == DType::float64) return io::parse_text<double>(text, dtype, format, path, site);
     if (is_floating(dtype)) return io::parse_text<float>(text, dtype, format, path, site);

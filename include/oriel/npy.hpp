@@ -10,9 +10,9 @@ namespace ORIEL_API oriel {
 
 /// The array in a .npy file (versions 1 to 3 of the format, https://numpy.org/doc/stable/reference/generated/
 /// numpy.lib.format.html), of dtype bool, an integer, float16, float32 or float64, in row-major or Fortran order. An
-/// array in Fortran order becomes a view of the elements in their order. Reads at once. Throws IoError, naming the
-/// file, if it cannot be read, is not a .npy file, is truncated, has another dtype, or is big-endian (the message then
-/// says how to convert it). Complex arrays are read by read_npy_complex (complex.hpp).
+/// array in Fortran order becomes a view of the elements in their order. Reads at once; a named pipe has 5 seconds to
+/// get a writer. Throws IoError, naming the file, if it cannot be read, is not a .npy file, is truncated, has another
+/// dtype, or is big-endian (the message says how to convert it). Complex arrays: read_npy_complex (complex.hpp).
 ///   auto a = oriel::read_npy("a.npy");
 [[nodiscard]] Tensor read_npy(const std::string& path, Site site = Site::here());
 

@@ -2,10 +2,13 @@
 
 #include <dlfcn.h>
 #include <fmt/format.h>
+#include <pthread.h>
 
 #include <atomic>
 #include <memory>
+#include <mutex>
 
+#include "base/fork_lock.hpp"
 #include "oriel/error.hpp"
 
 namespace oriel::backend::opencl {
@@ -46,6 +49,10 @@ constexpr StatusRow kStatuses[] = {
 
 std::atomic<const Api*> replacement{nullptr};
 
+constexpr unsigned kUnused = ~0U;
+std::atomic<unsigned> forks{0};
+std::atomic<unsigned> forks_at_first_use{kUnused};
+
 struct Loaded {
   std::unique_ptr<Api> api;
   std::string why_not;
@@ -77,11 +84,30 @@ Loaded load() {
 
 void replace_system_api(const Api* api) { replacement = api; }
 
+void use_driver() {
+  const std::lock_guard lock(base::fork_mutex(base::ForkLock::backends));
+  if (forks_at_first_use != kUnused) return;
+  pthread_atfork(nullptr, nullptr, [] { ++forks; });
+  forks_at_first_use = forks.load();
+}
+
+bool driver_lost() noexcept {
+  const unsigned first = forks_at_first_use;
+  return first != kUnused && first != forks;
+}
+
 const Api* system_api(std::string& why_not) {
+  if (driver_lost()) {
+    why_not = kLost;
+    return nullptr;
+  }
   if (const Api* api = replacement) return api;
-  static const Loaded& loaded = *new Loaded(load());
-  why_not = loaded.why_not;
-  return loaded.api.get();
+  // A fork waits for it, so that no child finds it half made.
+  const std::lock_guard lock(base::fork_mutex(base::ForkLock::backends));
+  static constinit const Loaded* loaded = nullptr;
+  if (loaded == nullptr) loaded = new Loaded(load());
+  why_not = loaded->why_not;
+  return loaded->api.get();
 }
 
 std::string status_name(cl_int status) {

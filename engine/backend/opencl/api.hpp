@@ -27,8 +27,19 @@ struct Api {
 #undef ORIEL_OPENCL_MEMBER
 };
 
-/// Opens the loader's library once per process. Returns null if there is none; `why_not` then receives the reason.
+/// Opens the loader's library once per process. Returns null if there is none, or driver_lost(); `why_not` then
+/// receives the reason.
 const Api* system_api(std::string& why_not);
+
+/// Says that entry points are called from here on.
+void use_driver();
+/// Was a driver in use before this process was forked? Its threads and locks stayed in the parent: a call may never
+/// return.
+bool driver_lost() noexcept;
+/// What an error then says.
+inline constexpr const char* kLost =
+    "OpenCL was in use before this process was forked, which no driver survives; use it in one process, or start the "
+    "other anew (exec)";
 
 /// Makes system_api return this table from now on (for tests). The table must outlive all devices.
 void replace_system_api(const Api* api);

@@ -5,9 +5,11 @@
 #include <algorithm>
 #include <cstring>
 #include <limits>
+#include <mutex>
 #include <utility>
 
 #include "backend/tile_cost.hpp"
+#include "base/fork_lock.hpp"
 #include "codegen/contraction.hpp"
 #include "oriel/error.hpp"
 #include "source/items/product.hpp"
@@ -41,10 +43,10 @@ struct OpenClKernel final : Kernel {
 };
 
 const Api& loaded_api(const Options& options) {
-  if (options.api != nullptr) return *options.api;
   std::string why_not;
-  const Api* api = system_api(why_not);
+  const Api* api = driver_lost() || options.api == nullptr ? system_api(why_not) : options.api;
   if (api == nullptr) throw DeviceError("opencl", why_not);
+  use_driver();
   return *api;
 }
 
@@ -117,7 +119,11 @@ int device_count() {
   std::string why_not;
   const Api* api = system_api(why_not);
   if (api == nullptr) return 0;
-  static const int count = static_cast<int>(find_devices(*api).size());
+  // A fork waits for it, so that no child finds it half made.
+  const std::lock_guard lock(base::fork_mutex(base::ForkLock::backends));
+  static constinit int count = -1;
+  use_driver();
+  if (count < 0) count = static_cast<int>(find_devices(*api).size());
   return count;
 }
 
@@ -317,7 +323,7 @@ void OpenClBackend::submit() {
 }
 
 void OpenClBackend::quiesce() noexcept {
-  if (memory_->queue().forked()) return;
+  if (driver_lost()) return;
   memory_->queue().drain();
   programs_.stop();
 }

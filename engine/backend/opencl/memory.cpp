@@ -89,7 +89,7 @@ void* DeviceMemory::allocate(std::size_t bytes) {
 void DeviceMemory::release(void* data, std::size_t) noexcept {
   if (data == nullptr) return;
   std::unique_ptr<Block> block(static_cast<Block*>(data));
-  if (queue_.forked()) {
+  if (driver_lost()) {
     // In a forked child the driver's objects must not be touched.
     const Block* const left = block.release();
     if (left->host != nullptr && left->deleter) left->deleter(left->host);
@@ -148,7 +148,7 @@ void DeviceMemory::write(void* data, const void* host, std::size_t bytes) {
 }
 
 void* DeviceMemory::adopt(void* data, std::size_t bytes, std::function<void(void*)> deleter) {
-  if (queue_.forked() || !unified_ || bytes == 0 || reinterpret_cast<std::uintptr_t>(data) % alignment_ != 0)
+  if (driver_lost() || !unified_ || bytes == 0 || reinterpret_cast<std::uintptr_t>(data) % alignment_ != 0)
     return nullptr;
   auto block = std::make_unique<Block>();
   cl_int status = CL_SUCCESS;
@@ -162,13 +162,13 @@ void* DeviceMemory::adopt(void* data, std::size_t bytes, std::function<void(void
 }
 
 MemoryStatistics DeviceMemory::statistics() const {
-  if (queue_.forked()) return counts_;
+  if (driver_lost()) return counts_;
   const std::lock_guard lock(guard_);
   return counts_;
 }
 
 void DeviceMemory::trim(std::size_t keep) {
-  if (queue_.forked()) return;
+  if (driver_lost()) return;
   const std::lock_guard lock(guard_);
   while (!pool_.empty() && counts_.pooled > keep) {
     const auto largest = std::prev(pool_.end());
@@ -178,7 +178,7 @@ void DeviceMemory::trim(std::size_t keep) {
 }
 
 void DeviceMemory::reset_peak() {
-  if (queue_.forked()) return;
+  if (driver_lost()) return;
   const std::lock_guard lock(guard_);
   counts_.peak = counts_.live;
 }

@@ -1,10 +1,8 @@
 #include "backend/opencl/queue.hpp"
 
 #include <fmt/format.h>
-#include <pthread.h>
 
 #include <algorithm>
-#include <atomic>
 #include <utility>
 
 #include "oriel/error.hpp"
@@ -29,14 +27,6 @@ Queue make_queue(const Api& api, cl_device_id id, cl_context context, const std:
   Queue queue(api, api.clCreateCommandQueue(context, id, timed ? CL_QUEUE_PROFILING_ENABLE : 0, &status));
   check(status, "opencl", fmt::format("no {}queue on {}", timed ? "timed " : "", device));
   return queue;
-}
-
-std::atomic<unsigned> forks{0};
-
-unsigned count_forks() {
-  static const int registered = pthread_atfork(nullptr, nullptr, [] { ++forks; });
-  static_cast<void>(registered);
-  return forks;
 }
 
 }  // namespace
@@ -70,7 +60,6 @@ DeviceQueue::DeviceQueue(const Api& api, const DeviceTable& table, Device device
       id_(table.id),
       device_(device),
       one_grid_(table.one_grid),
-      forks_(count_forks()),
       context_(make_context(api, table)),
       queue_(make_queue(api, table.id, context_.get(), table.name, false)) {}
 
@@ -80,14 +69,8 @@ void DeviceQueue::wait(const char* operation) const {
   check(api_.clFinish(queue_.get()), operation, "work on " + device_.str());
 }
 
-bool DeviceQueue::forked() const noexcept { return forks != forks_; }
-
 void DeviceQueue::check_process(const char* operation) const {
-  if (!forked()) return;
-  throw DeviceError(operation,
-                    fmt::format("{} was opened before this process was forked, which no driver survives; use "
-                                "it in one process, or start the other anew (exec)",
-                                device_.str()));
+  if (driver_lost()) throw DeviceError(operation, fmt::format("{}: {}", device_.str(), kLost));
 }
 
 std::uint64_t DeviceQueue::enqueue(cl_kernel cl, const std::string& kernel, const std::string& function,

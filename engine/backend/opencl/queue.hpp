@@ -51,9 +51,7 @@ class DeviceQueue {
   /// Runs `work` while the device is idle and no other thread launches. Throws DeviceError if earlier work failed.
   void alone(const std::function<void()>& work);
   void flush();
-  /// Is this a child of the process that opened the device? Drivers do not survive a fork: their threads are gone.
-  bool forked() const noexcept;
-  /// Throws DeviceError in a forked child.
+  /// Throws DeviceError in a forked child of a process that used a driver.
   void check_process(const char* operation) const;
   /// Waits for all work. Throws DeviceError if any of it failed since the last call.
   void finish(const char* operation);
@@ -69,7 +67,6 @@ class DeviceQueue {
   cl_device_id id_;
   Device device_;
   bool one_grid_;
-  unsigned forks_;  // forks of this process and its ancestors when the device was opened
   Context context_;
   Queue queue_;
   Queue timed_queue_;  // made when a launch is first timed, so that the other queue needs no profiling

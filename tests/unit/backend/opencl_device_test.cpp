@@ -196,7 +196,11 @@ TEST_CASE("a forked child is told that its parent's device is none of its own, a
     };
     const bool good = refused([&] { there.to_vector<float>(); }) && refused([&] { pending.to_vector<float>(); }) &&
                       refused([] { Tensor::of<float>({4}).to(Device::opencl(0)).realize(); }) &&
-                      refused([] { synchronize(Device::opencl(0)); }) &&
+                      refused([] { synchronize(Device::opencl(0)); }) && refused([] {
+                        const Context context;
+                        const ContextScope scope(context);
+                        Tensor::of<float>({4}).to(context.device(Device::opencl(0))).realize();
+                      }) &&
                       sum(Tensor::of<float>({1, 2, 3})).item<float>() == 6;
     _exit(good ? 0 : 1);
   }

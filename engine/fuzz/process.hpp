@@ -23,14 +23,15 @@ class Process {
     std::string trouble;               // what went wrong, or empty
   };
   /// Sends all lines (without newlines) and reads one answer for each. Reads and writes concurrently, so that full
-  /// pipes cannot block both sides. If something goes wrong, the process is killed, and the next exchange starts it
-  /// again. Throws IoError if the process cannot be started.
+  /// pipes cannot block both sides. If something goes wrong, or for so many seconds no answer is complete and no line
+  /// is taken, the process is killed, and the next exchange starts it again. Throws IoError if the process cannot be
+  /// started.
   Exchange exchange(std::span<const std::string> lines, double seconds_without_answer);
 
  private:
   void start();
-  /// Ends the process and returns how it ended.
-  std::string stop(bool kill);
+  /// Waits so many seconds for the process to end, then kills it. Returns how it ended.
+  std::string stop(double patience = 0);
 
   std::string command_;
   pid_t pid_ = -1;

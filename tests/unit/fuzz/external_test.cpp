@@ -130,6 +130,16 @@ TEST_CASE("a program that gives no answers is told from one that gives wrong one
   CHECK(failure_of("sed -u 's/.*/{\"table\":[]}/'").property == Property::Soundness);
 }
 
+TEST_CASE("what has no end of a line is no answer, and a program that closed its output is not waited for") {
+  const auto trouble = [](const char* command, double seconds) {
+    return Process(command).exchange(std::vector<std::string>{"a"}, seconds).trouble;
+  };
+  CHECK(trouble("while :; do printf x; sleep .02; done", .2) == "gave no answer within 0.2 s");
+  CHECK(trouble("cat /dev/zero", 30) == "answered more than 67108864 bytes without the end of a line");
+  CHECK(trouble("exec >&-; sleep 60", .2) == "closed its output and did not end within 0.2 s");
+  CHECK(trouble("exec >&-; sleep .1; exit 4", 30) == "ended with status 4");
+}
+
 TEST_CASE("long lines and many of them do not block") {
   Process process("cat");
   std::vector<std::string> lines;

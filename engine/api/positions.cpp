@@ -5,6 +5,7 @@
 #include <cmath>
 #include <limits>
 
+#include "api/room.hpp"
 #include "api/value.hpp"
 #include "oriel/create.hpp"
 #include "oriel/error.hpp"
@@ -72,6 +73,17 @@ std::vector<Tensor> grids(const Call& call, std::span<const Tensor> tensors, boo
   return out;
 }
 
+__extension__ using Wide = __int128;
+
+/// How many elements (i, j) of a matrix have j - i <= offset.
+Wide lower_count(Wide rows, Wide columns, Wide offset) {
+  const Wide first = std::max<Wide>(0, -offset);  // row `first + k` has `some + k` of them, up to all
+  const Wide left = rows - first, some = first + offset + 1;
+  if (left <= 0 || columns == 0) return 0;
+  const Wide growing = std::clamp<Wide>(columns - some, 0, left);
+  return growing * some + growing * (growing - 1) / 2 + (left - growing) * columns;
+}
+
 /// Rows and columns of a triangle, in row-major order.
 Tensor triangle_indices(const char* name, std::int64_t rows, std::int64_t columns, std::int64_t offset, bool upper,
                         Site site) {
@@ -79,18 +91,26 @@ Tensor triangle_indices(const char* name, std::int64_t rows, std::int64_t column
   if (rows < 0 || columns < 0)
     throw ShapeError(name, fmt::format("{} rows and {} columns; give numbers >= 0", rows, columns));
   offset = std::clamp(offset, -rows, columns);
-  std::vector<std::int64_t> i, j;
-  for (std::int64_t row = 0; row < rows; ++row) {
-    const std::int64_t lo = upper ? std::max<std::int64_t>(row + offset, 0) : 0;
-    const std::int64_t hi = upper ? columns : std::min(row + offset + 1, columns);
-    for (std::int64_t column = lo; column < hi; ++column) {
-      i.push_back(row);
-      j.push_back(column);
+  const Wide all = static_cast<Wide>(rows) * columns;
+  const Wide elements = upper ? all - lower_count(rows, columns, Wide(offset) - 1) : lower_count(rows, columns, offset);
+  if (2 * elements > std::numeric_limits<std::int64_t>::max())
+    throw OverflowError(name, fmt::format("the positions of a triangle of {} x {} pass 2^63-1", rows, columns));
+  const auto count = static_cast<std::int64_t>(elements);
+  return api::with_room(call, count, 2 * sizeof(std::int64_t), "positions", [&] {
+    std::vector<std::int64_t> list(static_cast<std::size_t>(2 * count));
+    std::size_t at = 0;
+    // Of the lower triangle the rows that come before have no elements.
+    for (std::int64_t row = upper ? 0 : std::max<std::int64_t>(-offset, 0); at < static_cast<std::size_t>(count);
+         ++row) {
+      const std::int64_t lo = upper ? std::max<std::int64_t>(row + offset, 0) : 0;
+      const std::int64_t hi = upper || columns - row - 1 <= offset ? columns : row + offset + 1;
+      for (std::int64_t column = lo; column < hi; ++column, ++at) {
+        list[at] = row;
+        list[at + static_cast<std::size_t>(count)] = column;
+      }
     }
-  }
-  const auto count = static_cast<std::int64_t>(i.size());
-  i.insert(i.end(), j.begin(), j.end());
-  return Tensor::from(i, {2, count}, site);
+    return Tensor::from(list, {2, count}, site);
+  });
 }
 
 }  // namespace

@@ -7,6 +7,7 @@
 #include <limits>
 #include <numbers>
 
+#include "api/room.hpp"
 #include "graph/fold.hpp"
 #include "oriel/error.hpp"
 
@@ -158,11 +159,13 @@ std::array<Key, 2> split(const Key& key, Site site) {
 std::vector<Key> split(const Key& key, std::int64_t count, Site site) {
   const Draw draw("split", key, {}, site);
   if (count < 0) throw ArgumentError("split", fmt::format("{} keys; give a number >= 0", count));
-  std::vector<Key> keys;
-  keys.reserve(static_cast<std::size_t>(count));
-  for (std::int64_t k = 0; k < count; ++k)
-    keys.push_back(derived(draw, key, static_cast<std::uint64_t>(k), Words::Split, site));
-  return keys;
+  return api::with_room(draw.call(), count, api::kPieceBytes, "keys", [&] {
+    std::vector<Key> keys;
+    keys.reserve(static_cast<std::size_t>(count));
+    for (std::int64_t k = 0; k < count; ++k)
+      keys.push_back(derived(draw, key, static_cast<std::uint64_t>(k), Words::Split, site));
+    return keys;
+  });
 }
 
 Key fold_in(const Key& key, const Operand& data) {

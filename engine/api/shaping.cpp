@@ -6,6 +6,7 @@
 #include <algorithm>
 #include <optional>
 
+#include "api/room.hpp"
 #include "api/value.hpp"
 #include "oriel/create.hpp"
 #include "oriel/error.hpp"
@@ -29,16 +30,20 @@ Tensor piece(const Call& call, const Operand& x, std::size_t axis, SymInt lo, Sy
 }
 
 std::vector<Tensor> pieces(const Call& call, const Operand& x, std::size_t axis, SymInt extent, SymInt size) {
-  std::vector<Tensor> out;
-  SymInt lo = 0;
-  do {
-    const bool last = extent - lo <= size;
-    const SymInt hi = last ? extent : lo + size;
-    out.push_back(piece(call, x, axis, lo, hi));
-    if (last) break;
-    lo = hi;
-  } while (true);
-  return out;
+  const auto number = [](SymInt of) { return of.is_symbolic() ? sym::hint(of).value_or(1) : of.value(); };
+  const std::int64_t n = number(extent), each = std::max<std::int64_t>(number(size), 1);
+  return api::with_room(call, n / each + (n % each != 0 ? 1 : 0), api::kPieceBytes, "pieces", [&] {
+    std::vector<Tensor> out;
+    SymInt lo = 0;
+    do {
+      const bool last = extent - lo <= size;
+      const SymInt hi = last ? extent : lo + size;
+      out.push_back(piece(call, x, axis, lo, hi));
+      if (last) break;
+      lo = hi;
+    } while (true);
+    return out;
+  });
 }
 
 Ints counted(std::size_t rank) {
@@ -125,13 +130,13 @@ std::vector<Tensor> chunk(const Operand& x, std::int64_t count, std::int64_t axi
   if (count < 1) throw ArgumentError("chunk", fmt::format("count is {}; give a number >= 1", count));
   // As PyTorch: an empty axis gives `count` empty pieces.
   if (shape[d] == 0) {
-    if (static_cast<std::size_t>(count) > std::vector<Tensor>().max_size())
-      throw MemoryError("chunk", fmt::format("there is no memory for {} pieces", count));
-    return std::vector<Tensor>(static_cast<std::size_t>(count), piece(call, x, d, 0, 0));
+    return api::with_room(call, count, sizeof(Tensor), "pieces", [&] {
+      return std::vector<Tensor>(static_cast<std::size_t>(count), piece(call, x, d, 0, 0));
+    });
   }
   // More pieces than elements are one for each element.
   if (!shape[d].is_symbolic()) count = std::min(count, shape[d].value());
-  return pieces(call, x, d, shape[d], (shape[d] + (count - 1)) / count);
+  return pieces(call, x, d, shape[d], (shape[d] - 1) / count + 1);
 }
 
 Tensor tile(const Operand& x, const Ints& counts) {

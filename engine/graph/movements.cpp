@@ -205,6 +205,7 @@ struct Format {
 struct RawView {};
 
 struct Every {
+  static constexpr std::int64_t kFar = std::int64_t{1} << 31;
   static void check(const Shape& from, const Move& move, const Origin& origin) {
     const Ints& steps = *move.ints;
     check_rank(Op::Every, from, steps.size(), "steps", origin);
@@ -217,8 +218,10 @@ struct Every {
   static IndexMap map(const Shape& from, const Move& move) {
     IndexMap map = same_axes(from);
     for (std::size_t d = 0; d < from.size(); ++d) {
-      map.axes[d].step = (*move.ints)[d];
-      map.shape[d] = (from[d] - 1) / (*move.ints)[d] + 1;  // rounded down, also where there are no elements
+      const SymInt step = (*move.ints)[d];
+      // A step beyond the axis chooses its first element alone, however long it is: a product of it need not fit.
+      map.axes[d].step = step > kFar ? sym_min(step, sym_max(from[d], kFar)) : step;
+      map.shape[d] = (from[d] - 1) / step + 1;  // rounded down, also where there are no elements
     }
     return map;
   }

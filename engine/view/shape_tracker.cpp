@@ -2,6 +2,8 @@
 #include <boost/container_hash/hash.hpp>
 
 #include <algorithm>
+#include <new>
+#include <stdexcept>
 #include <utility>
 
 #include "oriel/error.hpp"
@@ -158,7 +160,13 @@ std::vector<std::int64_t> ShapeTracker::table(std::int64_t limit) const {
     throw ArgumentError("table", "shape " + to_string(shape()) + " has " + to_string(numel(shape())) +
                                      " entries; at most " + std::to_string(limit) + " are listed");
   }
-  return detail::positions(views());
+  try {
+    return detail::positions(views());
+  } catch (const std::bad_alloc&) {
+  } catch (const std::length_error&) {
+  }
+  throw MemoryError(
+      "table", "there is no memory for the " + to_string(numel(shape())) + " entries of shape " + to_string(shape()));
 }
 
 std::string ShapeTracker::index_expression() const { return detail::index_text(detail::express(views())); }

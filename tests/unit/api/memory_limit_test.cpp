@@ -84,4 +84,21 @@ TEST_CASE("to_vector, generate and checked positions without memory") {
         }) == 0);
 }
 
+TEST_CASE("lists of pieces, keys and positions without memory") {
+  if (kShadows) return;
+  const Tensor long_one = zeros({1}).expand({10'000'000});
+  const auto refused = [](const std::function<void()>& f) {
+    return outcome(100'000'000, [&](const auto& limit) {
+      limit();
+      f();
+    });
+  };
+  CHECK(refused([] { static_cast<void>(tril_indices(100'000, 100'000)); }) == 1);
+  CHECK(refused([] { static_cast<void>(triu_indices(10'000, 10'000)); }) == 1);
+  CHECK(refused([] { static_cast<void>(split(Key(1), 10'000'000)); }) == 1);
+  CHECK(refused([&] { static_cast<void>(split(long_one, 1)); }) == 1);
+  CHECK(refused([&] { static_cast<void>(chunk(long_one, 10'000'000)); }) == 1);
+  CHECK(refused([&] { static_cast<void>(ShapeTracker(Shape{100'000'000}).table(100'000'000)); }) == 1);
+}
+
 }  // namespace oriel::memory_limit_test

@@ -248,7 +248,15 @@ TEST_CASE("every n-th element") {
   CHECK(every(turned, {2, 1}).strides() == slice(turned, {{.step = 2}}).strides());
   CHECK(every(full({6}, 3), {2}).strides() == Ints{2});
   const std::int64_t largest = std::numeric_limits<std::int64_t>::max();
-  CHECK(every(a, {largest, largest}).shape() == Shape{1, 1});
+  for (const std::int64_t step : {largest, largest - 1, largest / 2 + 1}) {
+    const Tensor first = every(a, {step, step});
+    CHECK(first.shape() == Shape{1, 1});
+    CHECK(first.strides().size() == 2);
+    CHECK(values(first) == V{0});
+    CHECK(values(every(a, {2, step})) == V{0, 8, 16});
+    CHECK(values(every(every(a * 1, {step, 1}), {step, 1})) == V{0, 1, 2, 3});
+    CHECK(values(every(a.transpose(), {1, step}).flip(0)) == V{3, 2, 1, 0});
+  }
   CHECK_THROWS_WITH_AS(every(x, {1}), "every: (2, 3) has 2 axes and 1 steps came; give one an axis", ShapeError);
   CHECK_THROWS_WITH_AS(every(x, {1, 0}), "every: step 0 on axis 1 of (2, 3); give numbers from 1 on", ShapeError);
 }

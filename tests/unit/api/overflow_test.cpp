@@ -49,6 +49,67 @@ TEST_CASE("concat whose extents pass 2^63-1 in sum") {
   CHECK(most.shrink({{kHuge - 2, kHuge + 2}}).to_vector<float>() == std::vector<float>{1, 1, 2, 2});
 }
 
+TEST_CASE("more pieces, keys and positions than memory holds") {
+  const auto without_memory = [](auto&& f) {
+    try {
+      f();
+    } catch (const MemoryError& error) {
+      return std::string(error.message());
+    }
+    return std::string();
+  };
+  constexpr std::int64_t kMany = std::int64_t{1} << 40;
+  const std::string pieces = "there is no memory for 1099511627776 pieces; ask for fewer at a time";
+  CHECK(without_memory([] { (void)split(Key(1), kMany); }) ==
+        "split: there is no memory for 1099511627776 keys; ask for fewer at a time");
+  CHECK(without_memory([] { (void)split(Key(1), kMost); }) ==
+        "split: there is no memory for 9223372036854775807 keys; ask for fewer at a time");
+  CHECK(without_memory([] { (void)split(repeated(kMany), 1); }) == "split: " + pieces);
+  CHECK(without_memory([] { (void)chunk(repeated(kMany), kMost); }) == "chunk: " + pieces);
+  CHECK(without_memory([] { (void)chunk(repeated(kMost), kMany); }) == "chunk: " + pieces);
+  CHECK(without_memory([] { (void)chunk(zeros({0}), kMany); }) == "chunk: " + pieces);
+  CHECK(split(repeated(kMany), kHuge).size() == 1);
+  CHECK(split(repeated(kMany), kMany - 1).size() == 2);
+  CHECK(chunk(repeated(kMany), 3).size() == 3);
+  CHECK(without_memory([] { (void)tril_indices(std::int64_t{1} << 30, std::int64_t{1} << 30); }) ==
+        "tril_indices: there is no memory for 576460752840294400 positions; ask for fewer at a time");
+  CHECK(overflow([] { (void)tril_indices(kMost, kMost); }) ==
+        "tril_indices: the positions of a triangle of 9223372036854775807 x 9223372036854775807 pass 2^63-1");
+  CHECK(overflow([] { (void)triu_indices(kMost, kMost, -kMost - 1); }) ==
+        "triu_indices: the positions of a triangle of 9223372036854775807 x 9223372036854775807 pass 2^63-1");
+  // Rows without positions take no time.
+  using Positions = std::vector<std::int64_t>;
+  const auto positions = [](const Tensor& x) { return x.to_vector<std::int64_t>(); };
+  CHECK(tril_indices(kMost, 0).shape() == Shape{2, 0});
+  CHECK(triu_indices(0, kMost).shape() == Shape{2, 0});
+  CHECK(positions(tril_indices(kMost, 1, 2 - kMost)) == Positions{kMost - 2, kMost - 1, 0, 0});
+  CHECK(positions(tril_indices(1, kMost)) == Positions{0, 0});
+  CHECK(positions(triu_indices(kMost, 2)) == Positions{0, 0, 1, 0, 1, 1});
+  CHECK(positions(triu_indices(1, kMost, kMost - 2)) == Positions{0, 0, kMost - 2, kMost - 1});
+  CHECK(positions(tril_indices(2, 3, kMost)) == Positions{0, 0, 0, 1, 1, 1, 0, 1, 2, 0, 1, 2});
+  CHECK(positions(triu_indices(2, 3, -kMost - 1)) == Positions{0, 0, 0, 1, 1, 1, 0, 1, 2, 0, 1, 2});
+  for (std::int64_t rows = 0; rows < 5; ++rows)
+    for (std::int64_t columns = 0; columns < 5; ++columns)
+      for (std::int64_t offset = -6; offset <= 6; ++offset) {
+        Positions below, above;
+        for (const bool second : {false, true})
+          for (std::int64_t i = 0; i < rows; ++i)
+            for (std::int64_t j = 0; j < columns; ++j) {
+              if (j - i <= offset) below.push_back(second ? j : i);
+              if (j - i >= offset) above.push_back(second ? j : i);
+            }
+        CHECK(positions(tril_indices(rows, columns, offset)) == below);
+        CHECK(positions(triu_indices(rows, columns, offset)) == above);
+      }
+  const ShapeTracker large(View::make({kMost}, {0}));
+  CHECK(without_memory([&] { (void)large.table(kMost); }) ==
+        "table: there is no memory for the 9223372036854775807 entries of shape (9223372036854775807)");
+  CHECK(without_memory([&] { (void)layouts::Map::of(large).table(kMost); }) ==
+        "table: there is no memory for the 9223372036854775807 entries of shape (9223372036854775807)");
+  CHECK_THROWS_AS((void)zeros({kHuge}, DType::uint8).to_vector<std::uint8_t>(), MemoryError);
+  CHECK_THROWS_AS((void)zeros({kMost}, DType::bool_).to_vector<bool>(), MemoryError);
+}
+
 TEST_CASE("a shape without elements whose strides pass 2^63-1 is refused") {
   const auto said = [](const std::string& operation, const std::string& shape) {
     return operation + ": the strides of shape " + shape +

@@ -351,11 +351,11 @@ class ProductBuilder {
     for (Dense* d : {&a.model, &b.model, &v.model})
       if (d->shape.size() == 2) d->shape.insert(d->shape.begin(), 1);
     if (transposed) {
-      Dense transposed{{b.model.shape[0], depth, n}, {}};
-      for (std::int64_t s = 0; s < transposed.shape[0]; ++s)
+      Dense across{{b.model.shape[0], depth, n}, {}};
+      for (std::int64_t s = 0; s < across.shape[0]; ++s)
         for (std::int64_t k = 0; k < depth; ++k)
-          for (std::int64_t j = 0; j < n; ++j) transposed.values.push_back(b.model.at({s, j, k}));
-      b.model = std::move(transposed);
+          for (std::int64_t j = 0; j < n; ++j) across.values.push_back(b.model.at({s, j, k}));
+      b.model = std::move(across);
     }
     Dense y = multiplied(a.model, b.model);
     if (attention) {

@@ -13,7 +13,7 @@ using api::Op;
 
 namespace {
 
-NodePtr close(const Call& call, const Operand& a, const Operand& b, double rtol, double atol, bool equal_nan) {
+NodePtr compare_close(const Call& call, const Operand& a, const Operand& b, double rtol, double atol, bool equal_nan) {
   const DType common = api::common_dtype({&a, &b});
   const DType dtype = is_floating(common) ? api::wide_dtype(common) : DType::float64;
   const Device device = Access::tensor(a) != nullptr   ? Access::tensor(a)->device()
@@ -35,11 +35,11 @@ NodePtr close(const Call& call, const Operand& a, const Operand& b, double rtol,
 }  // namespace
 
 Tensor isclose(const Operand& a, const Operand& b, double rtol, double atol, bool equal_nan) {
-  return Access::tensor(close(Call("isclose", a), a, b, rtol, atol, equal_nan));
+  return Access::tensor(compare_close(Call("isclose", a), a, b, rtol, atol, equal_nan));
 }
 
 bool allclose(const Operand& a, const Operand& b, double rtol, double atol, bool equal_nan) {
-  return all(Access::tensor(close(Call("allclose", a), a, b, rtol, atol, equal_nan))).item<bool>();
+  return all(Access::tensor(compare_close(Call("allclose", a), a, b, rtol, atol, equal_nan))).item<bool>();
 }
 
 }  // namespace oriel

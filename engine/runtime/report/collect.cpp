@@ -72,7 +72,7 @@ void check_path(std::string_view operation, const std::string& path) {
     throw ArgumentError(operation, fmt::format("\"{}\" is no name of a page; it ends in .html", path));
 }
 
-void write(std::string_view operation, const std::string& path, const ReportData& data) {
+void write_page(std::string_view operation, const std::string& path, const ReportData& data) {
   const std::string json = runtime::bounded_json(data);
   const std::filesystem::path page(path);
   const std::string folder = page.has_parent_path() ? page.parent_path().string() : ".";
@@ -94,7 +94,7 @@ void write_at_exit() noexcept try {
   }
   data.title = std::filesystem::path(path).stem().string();
   data.machine = runtime::measure_machine();
-  write("ORIEL_REPORT", path, data);
+  write_page("ORIEL_REPORT", path, data);
 } catch (const std::exception& error) {
   try {
     base::debug_print(error.what());
@@ -146,7 +146,7 @@ void write_report(std::span<const graph::NodePtr> roots, const std::string& path
   data.schedules.push_back(
       explain(roots, [&](const Explanation& explanation, const Plan& plan) { add_texts(data, explanation, plan); }));
   data.machine = measure_machine();
-  write("report", path, data);
+  write_page("report", path, data);
 }
 
 void load_report(base::ContextState& context) {

@@ -33,7 +33,7 @@ double bits_of(std::int64_t n) { return static_cast<double>(std::bit_width(stati
 // The cost of one element of a row in ns on a Zen 4 core. In a tile all lanes count, also those without a row.
 // Measured: tiles of 256 lines take 10 ns for each line, tiles of 2048 lines 17 ns (AVX-512). A radix sort of 2048
 // float32 takes 4.5 to 7 ns for each element, and its counters 0.7 us for each row.
-double tile_cost(const SortPlan& plan, std::int64_t lanes, std::int64_t key_bytes) {
+double tile_sort_cost(const SortPlan& plan, std::int64_t lanes, std::int64_t key_bytes) {
   const auto lines = static_cast<double>(lines_of(plan.sorting.extent));
   double line = 1.6 * bits_of(plan.sorting.extent);
   if (plan.sorting.positions && itemsize(plan.dtype) == 8) line *= 3;
@@ -274,13 +274,13 @@ std::shared_ptr<const SortPlan> make_sort_plan(const codegen::LoopProgram& progr
   const std::int64_t lanes = kLineBytes / key_bytes;
   // A position shares its key's 64 bits, unless the key needs all of them.
   const std::int64_t most = s.positions && bytes == 8 ? kMostPairLines : kMostLines;
-  if (s.extent <= most && tile_cost(*plan, lanes, key_bytes) <= digits_cost(*plan, digit_bytes(*plan)))
+  if (s.extent <= most && tile_sort_cost(*plan, lanes, key_bytes) <= digits_cost(*plan, digit_bytes(*plan)))
     plan->lanes = lanes;
   return plan;
 }
 
 double sort_nanoseconds(const SortPlan& plan) {
-  return plan.lanes > 0 ? tile_cost(plan, plan.lanes, kLineBytes / plan.lanes) : digits_cost(plan, digit_bytes(plan));
+  return plan.lanes > 0 ? tile_sort_cost(plan, plan.lanes, kLineBytes / plan.lanes) : digits_cost(plan, digit_bytes(plan));
 }
 
 std::string describe_sort(const SortPlan& plan) {

@@ -1,6 +1,6 @@
 // Attention, softmax(Q K^T * s) V for each head, written with matmul and softmax, compared with a version written by
 // hand over Eigen: one block of scores per head, softmax row by row in it, heads shared among the same number of
-// threads. Both run in turns, so that other load on the machine affects both.
+// threads. Both run in turns, so that other load on the machine affects both; the row is the time of Oriel.
 //
 // Counters: ms and eigen_ms, medians by wall clock; ratio, the median of Oriel's time over that of Eigen's; cpu_ratio,
 // the same by processor time, which other programs disturb less; rows_MiB, memory that grew while it ran.
@@ -15,8 +15,8 @@
 #include <thread>
 #include <vector>
 
+#include "in_turns.hpp"
 #include "oriel/oriel.hpp"
-#include "turns.hpp"
 
 namespace {
 
@@ -99,18 +99,15 @@ void attention(benchmark::State& state, const Sizes& s, bool causal, bool beside
   ours();
   state.counters["rows_MiB"] = resident_peak_mib() - before;
   if (beside) theirs();
-  Times a, b;
-  for (auto _ : state) {
-    a.take(ours);
-    if (beside) b.take(theirs);
-  }
-  const double wall = Times::median(a.wall), cpu = Times::median(a.cpu);
+  const bench::Turns turns = bench::take_turns(state, ours, beside ? std::function<void()>(theirs) : nullptr);
+  const double wall = Times::median(turns.ours.wall), cpu = Times::median(turns.ours.cpu);
   state.counters["ms"] = wall * 1e3;
   state.counters["cpu_ms"] = cpu * 1e3;
   if (!beside) return;
-  state.counters["eigen_ms"] = Times::median(b.wall) * 1e3;
-  state.counters["ratio"] = wall / Times::median(b.wall);
-  state.counters["cpu_ratio"] = cpu / Times::median(b.cpu);
+  const double eigen = Times::median(turns.theirs.wall);
+  state.counters["eigen_ms"] = eigen * 1e3;
+  state.counters["ratio"] = wall / eigen;
+  state.counters["cpu_ratio"] = cpu / Times::median(turns.theirs.cpu);
 }
 
 void b4_h8_s512_d64(benchmark::State& state) { attention(state, {32, 512, 512, 64}, state.range(0) != 0, true); }

@@ -1,6 +1,6 @@
 // Contractions: products of matrices and vectors, convolutions, the forward pass of a perceptron. If OpenBLAS can be
 // loaded (libopenblas.so.0), it runs the same product in turns with Oriel, so that other load on the machine affects
-// both.
+// both; the row is the time of Oriel.
 //
 // Counters: GFLOP/s of Oriel by wall clock; ms and blas_ms, medians; ratio, the median of OpenBLAS's time over the
 // median of Oriel's; cpu_ratio, the same by processor time, which other programs disturb less.
@@ -17,8 +17,8 @@
 #include <thread>
 #include <vector>
 
+#include "in_turns.hpp"
 #include "oriel/oriel.hpp"
-#include "turns.hpp"
 
 namespace {
 
@@ -61,7 +61,6 @@ std::vector<T> numbers(std::int64_t n) {
 /// Times `build` and `other` in turns. `other` may be empty; `other_name` is its name in the counters.
 void in_turn(benchmark::State& state, double flops, const std::function<Tensor()>& build,
              const std::function<void()>& other = {}, const char* other_name = "blas") {
-  Times ours, theirs;
   const auto run = [&] {
     Tensor r = build();
     r.realize();
@@ -69,20 +68,16 @@ void in_turn(benchmark::State& state, double flops, const std::function<Tensor()
   };
   run();
   if (other) other();
-  for (auto _ : state) {
-    ours.take(run);
-    if (other) theirs.take(other);
-  }
-  const double wall = Times::median(ours.wall);
+  const bench::Turns turns = bench::take_turns(state, run, other);
+  const double wall = Times::median(turns.ours.wall), cpu = Times::median(turns.ours.cpu);
   state.counters["ms"] = wall * 1e3;
-  const double cpu = Times::median(ours.cpu);
   state.counters["cpu_ms"] = cpu * 1e3;
   state.counters["GFLOP/s"] = flops / wall / 1e9;
   if (!other) return;
-  const double w = Times::median(theirs.wall);
+  const double w = Times::median(turns.theirs.wall);
   state.counters[std::string(other_name) + "_ms"] = w * 1e3;
   state.counters["ratio"] = w / wall;
-  state.counters["cpu_ratio"] = Times::median(theirs.cpu) / cpu;
+  state.counters["cpu_ratio"] = Times::median(turns.theirs.cpu) / cpu;
 }
 
 /// a (m x k) times b (k x n); each may be stored transposed.

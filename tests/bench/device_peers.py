@@ -1,5 +1,5 @@
 #!/usr/bin/env python3
-"""The rows of device_bench in PyTorch on a CUDA device, float32 without TF32. Medians after two runs to warm up.
+"""The rows of device_times in PyTorch on a CUDA device, float32 without TF32. Medians after two runs to warm up.
 
     device_peers.py [SUBSTRING..]
 """

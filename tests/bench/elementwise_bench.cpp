@@ -1,8 +1,6 @@
 // Fused elementwise chains and reductions, compared with hand-written loops over the same memory in one run.
 #include <benchmark/benchmark.h>
 
-#include <algorithm>
-#include <chrono>
 #include <cmath>
 #include <cstdint>
 #include <span>
@@ -10,6 +8,7 @@
 #include <utility>
 #include <vector>
 
+#include "in_turns.hpp"
 #include "oriel/oriel.hpp"
 
 #if defined(__SSE2__)
@@ -173,7 +172,8 @@ void movement_chain_2048(benchmark::State& state) {
 BENCHMARK(movement_chain_2048)->Unit(benchmark::kMillisecond)->UseRealTime();
 
 // One elementwise kernel over two 8x64x56x56 operands in other memory formats, and over row-major ones, in turns, so
-// that other load on the machine affects both. `ratio` is the ratio of the medians.
+// that other load on the machine affects both. The row is the time over the other formats, `row_major_ms` the median
+// over row-major operands; `ratio` is the ratio of the medians.
 void formats_8x64x56x56(benchmark::State& state, bool mixed, Tensor (*op)(const Tensor&, const Tensor&)) {
   const Shape shape{8, 64, 56, 56};
   const std::size_t n = 8 * 64 * 56 * 56;
@@ -182,24 +182,11 @@ void formats_8x64x56x56(benchmark::State& state, bool mixed, Tensor (*op)(const 
   const Tensor a_last = a.to(MemoryFormat::channels_last).realize();
   const Tensor b_other = mixed ? b * 1.5F : b.to(MemoryFormat::channels_last);
   b_other.realize();
-  std::vector<double> row, other;
-  const auto time = [&](std::vector<double>& seconds, const Tensor& x, const Tensor& y) {
-    const auto start = std::chrono::steady_clock::now();
-    Tensor r = op(x, y);
-    r.realize();
-    benchmark::DoNotOptimize(r);
-    seconds.push_back(std::chrono::duration<double>(std::chrono::steady_clock::now() - start).count());
-  };
-  for (auto _ : state) {
-    time(row, a, b);
-    time(other, a_last, b_other);
-  }
-  const auto median = [](std::vector<double>& list) {
-    std::nth_element(list.begin(), list.begin() + static_cast<std::ptrdiff_t>(list.size() / 2), list.end());
-    return list[list.size() / 2];
-  };
-  state.counters["row_ms"] = median(row) * 1e3;
-  state.counters["ratio"] = median(other) / median(row);
+  const bench::Turns turns = bench::take_turns(
+      state, [&] { op(a_last, b_other).realize(); }, [&] { op(a, b).realize(); });
+  const double other = bench::Times::median(turns.ours.wall), row = bench::Times::median(turns.theirs.wall);
+  state.counters["row_major_ms"] = row * 1e3;
+  state.counters["ratio"] = other / row;
 }
 Tensor plain_add(const Tensor& a, const Tensor& b) { return a + b; }
 Tensor scaled_relu(const Tensor& a, const Tensor& b) { return relu(a * b) + 1.0F; }

@@ -1,4 +1,4 @@
-// Our program and a plain loop in turns, as counters of a benchmark.
+// Our program and a peer's in turns: the row of the benchmark is our time, the peer's is a counter.
 #pragma once
 
 #include <benchmark/benchmark.h>
@@ -6,7 +6,6 @@
 #include <algorithm>
 #include <cstdint>
 #include <functional>
-#include <limits>
 #include <random>
 #include <string>
 #include <vector>
@@ -15,22 +14,35 @@
 
 namespace oriel::bench {
 
-/// `ms` and `<other>_ms` are the least time of a run by the clock; `ratio` is the first divided by the second.
+struct Turns {
+  Times ours, theirs;
+};
+
+/// Runs `ours` in each iteration and `theirs` after it, so that other load on the machine affects both. The clocks of
+/// the benchmark stand still while `theirs` runs. A peer that takes more than three times as long misses turns, so that
+/// a row does not take many times as long as its own time. An empty `theirs` takes no turn.
+inline Turns take_turns(benchmark::State& state, const std::function<void()>& ours,
+                        const std::function<void()>& theirs) {
+  Turns turns;
+  for (auto _ : state) {
+    turns.ours.take(ours);
+    state.PauseTiming();
+    if (theirs && turns.theirs.total() <= 3 * turns.ours.total()) turns.theirs.take(theirs);
+    state.ResumeTiming();
+  }
+  return turns;
+}
+
+/// Takes turns. `ms` and `<other>_ms` are the least time of a run by the clock; `ratio` is the first divided by the
+/// second.
 inline void in_turns(benchmark::State& state, const std::function<void()>& ours, const std::function<void()>& loop,
                      clockid_t clock = CLOCK_PROCESS_CPUTIME_ID, const char* other = "loop") {
-  constexpr double none = std::numeric_limits<double>::infinity();
-  double mine = none, theirs = none;
-  const auto time = [clock](double& least, const std::function<void()>& f) {
-    const double start = seconds(clock);
-    f();
-    benchmark::ClobberMemory();
-    least = std::min(least, seconds(clock) - start);
-  };
   ours();
-  for (auto _ : state) {
-    time(mine, ours);
-    time(theirs, loop);
-  }
+  const Turns turns = take_turns(state, ours, loop);
+  const auto least = [clock](const Times& times) {
+    return std::ranges::min(clock == CLOCK_PROCESS_CPUTIME_ID ? times.cpu : times.wall);
+  };
+  const double mine = least(turns.ours), theirs = least(turns.theirs);
   state.counters["ms"] = mine * 1e3;
   state.counters[std::string(other) + "_ms"] = theirs * 1e3;
   state.counters["ratio"] = mine / theirs;

@@ -1,5 +1,5 @@
 // OpenCL: the engine compared with hand-written OpenCL programs on the same device, in turns within one process, and
-// with OpenBLAS for products. If this machine has no OpenCL device, the rows say so.
+// with OpenBLAS for products. The row is the time of the engine. If this machine has no OpenCL device, the rows say so.
 //
 // Counters: ms and other_ms, medians; ratio, the other's time over the engine's: 1 is as fast, more is faster.
 // Exceptions are described at the rows.
@@ -14,8 +14,8 @@
 #include <vector>
 
 #include "codegen/loop_program.hpp"
+#include "in_turns.hpp"
 #include "opencl_by_hand.hpp"
-#include "turns.hpp"
 
 namespace {
 
@@ -26,7 +26,6 @@ using namespace oriel::bench;
 /// other does more work.
 void in_turn(benchmark::State& state, double bytes, const std::function<Tensor()>& build,
              const std::function<void()>& other, double scale = 1) {
-  Times ours, theirs;
   const auto run = [&] {
     Tensor r = build();
     r.realize();
@@ -36,10 +35,7 @@ void in_turn(benchmark::State& state, double bytes, const std::function<Tensor()
     run();
     other();
   }
-  for (auto _ : state) {
-    ours.take(run);
-    theirs.take(other);
-  }
+  const auto [ours, theirs] = take_turns(state, run, other);
   const double mine = Times::median(ours.wall), others = Times::median(theirs.wall);
   state.counters["ms"] = 1e3 * mine;
   state.counters["other_ms"] = 1e3 * others;
@@ -255,13 +251,9 @@ void launches(benchmark::State& state) {
     device().submit();
     device().synchronize();
   };
-  Times mine, theirs;
   ours();
   other();
-  for (auto _ : state) {
-    mine.take(ours);
-    theirs.take(other);
-  }
+  const auto [mine, theirs] = take_turns(state, ours, other);
   const double us = 1e6 / kLaunches;
   state.counters["us"] = us * Times::median(mine.wall);
   state.counters["other_us"] = us * Times::median(theirs.wall);

@@ -1,17 +1,16 @@
 // Row stages and transposing copies, each in turns with expert code written by hand over Eigen, on two threads, so that
-// other load on the machine affects both. `hand_ms` is the median of the hand-written form; `ratio` is Oriel's median
-// divided by it.
+// other load on the machine affects both. The row is the time of Oriel, `hand_ms` the median of the hand-written form;
+// `ratio` is Oriel's median divided by it.
 #include <benchmark/benchmark.h>
 
 #include <Eigen/Core>
 
-#include <algorithm>
-#include <chrono>
 #include <cstdint>
 #include <cstring>
 #include <thread>
 #include <vector>
 
+#include "in_turns.hpp"
 #include "oriel/oriel.hpp"
 
 namespace {
@@ -39,25 +38,9 @@ void rows_on_two_threads(std::int64_t rows, F&& f) {
   other.join();
 }
 
-double median(std::vector<double>& list) {
-  std::nth_element(list.begin(), list.begin() + static_cast<std::ptrdiff_t>(list.size() / 2), list.end());
-  return list[list.size() / 2];
-}
-
-template <class Ours, class Hand>
-void in_turn(benchmark::State& state, Ours&& ours, Hand&& hand) {
-  std::vector<double> here, there;
-  const auto time = [](std::vector<double>& seconds, auto& f) {
-    const auto start = std::chrono::steady_clock::now();
-    f();
-    benchmark::ClobberMemory();
-    seconds.push_back(std::chrono::duration<double>(std::chrono::steady_clock::now() - start).count());
-  };
-  for (auto _ : state) {
-    time(here, ours);
-    time(there, hand);
-  }
-  const double mine = median(here), theirs = median(there);
+void in_turn(benchmark::State& state, const std::function<void()>& ours, const std::function<void()>& hand) {
+  const bench::Turns turns = bench::take_turns(state, ours, hand);
+  const double mine = bench::Times::median(turns.ours.wall), theirs = bench::Times::median(turns.theirs.wall);
   state.counters["ms"] = mine * 1e3;
   state.counters["hand_ms"] = theirs * 1e3;
   state.counters["ratio"] = mine / theirs;

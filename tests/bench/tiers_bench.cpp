@@ -1,6 +1,7 @@
 // Both tiers of the CPU, compared with the same work fused by hand over Eigen, in turns within each iteration, so that
-// other load on the machine affects all. `tile` and `compiled` are ratios of medians to that of the hand-written form;
-// `*_best` are ratios of the best times.
+// other load on the machine affects all. The row is the time on the tile machine. `tile` and `compiled` are ratios of
+// medians to that of the hand-written form; `*_best` are ratios of the best times; `compiled_ms` and `hand_ms` are best
+// times. With one thread, times are the processor's, which other load on the machine affects less.
 //
 // Built for this machine only. ORIEL_THREADS is the number of threads of all three.
 #include <benchmark/benchmark.h>
@@ -11,13 +12,13 @@
 #include <atomic>
 #include <cmath>
 #include <cstdlib>
-#include <ctime>
 #include <functional>
 #include <thread>
 #include <vector>
 
 #include <Eigen/Core>
 
+#include "in_turns.hpp"
 #include "oriel/oriel.hpp"
 
 namespace {
@@ -67,25 +68,6 @@ void share(std::int64_t n, std::int64_t size, const std::function<void(std::int6
   done.Wait();
 }
 
-/// Seconds. With one thread, processor time, which other load on the machine affects less.
-double now() {
-  static const bool alone = thread_count() == 1;
-  timespec t{};
-  clock_gettime(alone ? CLOCK_THREAD_CPUTIME_ID : CLOCK_MONOTONIC, &t);
-  return static_cast<double>(t.tv_sec) + 1e-9 * static_cast<double>(t.tv_nsec);
-}
-
-double seconds(const std::function<void()>& f) {
-  const double start = now();
-  f();
-  return now() - start;
-}
-
-double median(std::vector<double> list) {
-  std::nth_element(list.begin(), list.begin() + static_cast<std::ptrdiff_t>(list.size() / 2), list.end());
-  return list[list.size() / 2];
-}
-
 void compare(benchmark::State& state, const std::function<void()>& by_hand, const std::function<Tensor()>& build) {
   const auto run = [&](EigenTier tier) {
     set_eigen_tier(tier);
@@ -95,20 +77,25 @@ void compare(benchmark::State& state, const std::function<void()>& by_hand, cons
   };
   for (int which = 0; which < 4; ++which) numbers(which);  // made before threads use them
   run(EigenTier::tile);
-  const double compile = seconds([&] { run(EigenTier::compile); });
-  std::vector<double> hand, tile, compiled;
-  for (auto _ : state) {
-    hand.push_back(seconds(by_hand));
-    tile.push_back(seconds([&] { run(EigenTier::tile); }));
-    compiled.push_back(seconds([&] { run(EigenTier::compile); }));
-  }
-  const auto best = [](const std::vector<double>& list) { return *std::min_element(list.begin(), list.end()); };
+  bench::Times first, of_compiled, of_hand;
+  first.take([&] { run(EigenTier::compile); });
+  const bench::Turns turns = bench::take_turns(
+      state, [&] { run(EigenTier::tile); },
+      [&] {
+        of_hand.take(by_hand);
+        of_compiled.take([&] { run(EigenTier::compile); });
+      });
+  const auto list = [](const bench::Times& times) { return thread_count() == 1 ? times.cpu : times.wall; };
+  const std::vector<double> tile = list(turns.ours), compiled = list(of_compiled), hand = list(of_hand);
+  const auto best = [](const std::vector<double>& times) { return std::ranges::min(times); };
+  const auto median = bench::Times::median;
+  state.counters["compiled_ms"] = best(compiled) * 1e3;
   state.counters["hand_ms"] = best(hand) * 1e3;
   state.counters["tile"] = median(tile) / median(hand);
   state.counters["compiled"] = median(compiled) / median(hand);
   state.counters["tile_best"] = best(tile) / best(hand);
   state.counters["compiled_best"] = best(compiled) / best(hand);
-  state.counters["first_ms"] = compile * 1e3;  // includes the compiler's run unless the disk cache has the unit
+  state.counters["first_ms"] = list(first)[0] * 1e3;  // includes the compiler's run unless the disk cache has the unit
 }
 
 // relu(a*b+c)*exp(-|a|)+0.5*tanh(b).

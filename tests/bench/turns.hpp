@@ -6,6 +6,7 @@
 #include <algorithm>
 #include <cstddef>
 #include <functional>
+#include <numeric>
 #include <vector>
 
 namespace oriel::bench {
@@ -19,12 +20,14 @@ inline double seconds(clockid_t clock) {
 struct Times {
   std::vector<double> wall, cpu;
   void take(const std::function<void()>& work) {
-    const double w = seconds(CLOCK_MONOTONIC), c = seconds(CLOCK_PROCESS_CPUTIME_ID);
+    const double c = seconds(CLOCK_PROCESS_CPUTIME_ID), w = seconds(CLOCK_MONOTONIC);
     work();
+    asm volatile("" : : : "memory");  // what it stored counts as used
     wall.push_back(seconds(CLOCK_MONOTONIC) - w);
     cpu.push_back(seconds(CLOCK_PROCESS_CPUTIME_ID) - c);
   }
-  static double median(std::vector<double>& v) {
+  double total() const { return std::accumulate(wall.begin(), wall.end(), 0.0); }
+  static double median(std::vector<double> v) {
     std::nth_element(v.begin(), v.begin() + static_cast<std::ptrdiff_t>(v.size() / 2), v.end());
     return v[v.size() / 2];
   }

@@ -1,7 +1,7 @@
 // The rows of users' work on a device (ORIEL_DEVICE, else the first OpenCL device) beside the device's own copy of
 // memory, measured in the same process. tests/bench/device_peers.py has the same rows in PyTorch.
 //
-//   device_bench [SUBSTRING..]    only rows whose names hold one of these
+//   device_times [SUBSTRING..]    only rows whose names hold one of these
 //
 // Prints for each row the median time, bytes that have to move as GB/s and as a share of the copy's bandwidth, and
 // operations as TFLOP/s. A row is run, and waited for, at least five times after two to warm up.

@@ -1,6 +1,6 @@
 // Threads that realise graphs of their own at the same time: small ones, where planning and handing over count.
 //
-//   threads_bench [SECONDS] [THREADS]
+//   thread_rates [SECONDS] [THREADS]
 //
 // Each thread builds ten operations on 1,000 elements and realises them, again and again; in the default context, and
 // in a context each. A line for each number of threads says:

@@ -102,11 +102,15 @@ std::size_t new_axis(const class Call& call, std::int64_t axis, std::size_t rank
 /// The ranges [0, extent) of all axes.
 Ranges whole(const Shape& shape);
 
-/// One call of a public function. It builds nodes that carry the function's name and the caller's line. Elementwise
-/// members broadcast. Members that take nodes expect them in one dtype; members that take Operands promote them.
+/// One call of a public function. It builds nodes that carry the function's name and the line of the program, also
+/// where another public function of the library made the call. Elementwise members broadcast. Members that take nodes
+/// expect them in one dtype; members that take Operands promote them.
 class Call {
  public:
-  Call(std::string_view operation, Site site) : origin_{operation, site} { scope_.emplace(site); }
+  Call(std::string_view operation, Site site) : origin_{operation, site} {
+    scope_.emplace(site);
+    if (const Site line = detail::CallSite::current(); line.file != nullptr) origin_.site = line;
+  }
   Call(std::string_view operation, const Operand& x) : Call(operation, Access::site(x)) {}
 
   /// For paths, which are stored and applied later: errors then name the line of the later call.

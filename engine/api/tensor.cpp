@@ -324,7 +324,7 @@ detail::Shared<const void> Tensor::hold(DType dtype, const char* operation) cons
 Layout Tensor::layout() const { return Access::layout(*cell_->node()); }
 
 Tensor Tensor::to(Device device, Site site) const {
-  const detail::CallSite call(site);
+  const api::Call call("to", site);
   if (device == this->device()) return *this;
   backend::backend_for(device);
   if (!backend::computes(this->device())) {
@@ -332,24 +332,24 @@ Tensor Tensor::to(Device device, Site site) const {
         "to", fmt::format("{} has no elements that could be copied to {}; the null device computes nothing", str(),
                           device.str()));
   }
-  return Access::tensor(graph::copy(Access::node(*this), device, {"to", site}));
+  return Access::tensor(graph::copy(Access::node(*this), device, call.origin()));
 }
 
 Tensor Tensor::to(MemoryFormat format, Site site) const {
-  const detail::CallSite call(site);
+  const api::Call call("to", site);
   if (format == MemoryFormat::preserve) return *this;
   const NodePtr node = Access::node(*this);
-  NodePtr laid_out = graph::format(node, format, {"to", site});
+  NodePtr laid_out = graph::format(node, format, call.origin());
   return Access::layout(*node).suggest_memory_format() == format ? *this : Access::tensor(std::move(laid_out));
 }
 
 Tensor Tensor::contiguous(MemoryFormat format, Site site) const {
-  const detail::CallSite call(site);
+  const api::Call call("contiguous", site);
   if (format == MemoryFormat::preserve) {
     throw ArgumentError("contiguous", "preserve names no order; give contiguous, channels_last or channels_last_3d");
   }
   const NodePtr node = Access::node(*this);
-  NodePtr laid_out = graph::format(node, format, {"contiguous", site});
+  NodePtr laid_out = graph::format(node, format, call.origin());
   return Access::layout(*node).is_contiguous(format) ? *this : Access::tensor(std::move(laid_out));
 }
 

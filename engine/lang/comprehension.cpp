@@ -164,8 +164,8 @@ ComprehensionResults Comprehension::call(std::span<const Operand> arguments, con
     if (const Tensor* tensor = detail::Access::tensor(arguments[k])) device = tensor->device();
   }
   const std::string operation(definition.name);
-  const graph::Origin origin{operation, site};
   const detail::CallSite call(site);
+  const graph::Origin origin{operation, detail::CallSite::current()};
   std::vector<std::optional<Shape>> shapes(definition.parameters.size());
   std::vector<graph::NodePtr> nodes;
   for (std::size_t k = 0; k < arguments.size(); ++k) {

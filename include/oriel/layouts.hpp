@@ -168,7 +168,10 @@ class Map {
   /// the slowest mode of a CuTe layout goes on. CuTe refuses what does not divide; here the result has modes whenever
   /// such a layout exists, else it is a stack of views (notation oriel).
   Map compose(const Map& other) const;
-  /// The modes whose positions fill the gaps of this layout's up to `bound` (its own reach if not given).
+  /// The modes whose positions fill the gaps of this layout's up to `bound` (its own reach if not given): no two sums
+  /// of a position of each are equal. Modes of one index or stride 0 do not count. Throws ArgumentError unless strides
+  /// are positive and, by rising strides, each is at least the extent times the stride of the mode before, which CuTe
+  /// asks, too. So do the divisions and products, which complement a layout.
   Map complement(std::optional<SymInt> bound = std::nullopt) const;
   /// The largest layout R with at(R(i)) == i.
   Map right_inverse() const;

@@ -6,7 +6,8 @@ Each line: op, a, b or n, and "is", the answer as a layout, or for equal "first"
 (null if none does). Answers are checked by tables first, and those that contradict the definition are left out:
 tensor-layouts moves the copies of a blocked product behind the gaps of its block, where CuTe fills them, and lets some
 compositions through that do not divide. A composition that it refuses or gets wrong has a "table" instead: what the
-composition is by definition.
+composition is by definition. Complements, divisions and products that CuTe refuses, and tensor-layouts lets through, are
+"refused".
 """
 import json
 import random
@@ -69,6 +70,22 @@ def random_layout(kinds=("compact", "permuted", "padded", "any")):
     return Layout(shape, like(shape, iter(strides)))
 
 
+def has_complement(layout):
+    """CuTe's condition: by rising strides, each stride is at least the extent times the stride of the mode before."""
+    modes, reached = flatten(layout), 1
+    for stride, extent in sorted(zip(as_list(modes.stride), as_list(modes.shape))):
+        if extent == 1 or stride == 0:
+            continue
+        if stride < reached:
+            return False
+        reached = extent * stride
+    return True
+
+
+def as_list(numbers):
+    return list(numbers) if isinstance(numbers, tuple) else [numbers]
+
+
 def inside(n):
     """A layout whose positions lie below n."""
     for _ in range(50):
@@ -110,11 +127,15 @@ def question():
                 return None
         elif op == "complement":
             row["n"] = draw.choice([cosize(a), 2 * cosize(a), 64, 256])
+            if not has_complement(a):
+                return {**row, "refused": True}
             r = complement(a, row["n"])
         else:
             divides = op in ("compose", "logical_divide", "zipped_divide")
             b = inside(size(a)) if divides else random_layout(("compact", "permuted", "padded"))
             row["b"] = said(b)
+            if op != "compose" and not has_complement(b if divides else a):
+                return {**row, "refused": True}
             if op == "compose":
                 wanted = [a(b(i)) for i in range(size(b))]
                 try:

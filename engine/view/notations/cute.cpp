@@ -162,6 +162,13 @@ CuteLayout complement(const CuteLayout& layout, SymInt bound) {
   std::vector<Mode> gaps;
   SymInt reached = 1;
   for (const Mode& mode : moving_modes(layout, "complement")) {
+    if (mode.stride < reached) {
+      throw ArgumentError("layout",
+                          fmt::format("the complement of {} is not defined: faster modes reach position {}, and mode "
+                                      "{}:{} steps by less; CuTe asks that, by rising strides, each stride is at least "
+                                      "the extent times the stride of the mode before",
+                                      cute_text(layout), to_text(reached), to_text(mode.extent), to_text(mode.stride)));
+    }
     if (mode.stride > reached) gaps.push_back({mode.stride / reached, reached});
     reached = mode.stride * mode.extent;
   }

@@ -346,7 +346,11 @@ Notation notation_of(std::string_view text) {
   if (reader.sees("linear<") || reader.sees("#ttg.linear<")) return Notation::linear;
   if (reader.sees("size") || reader.sees("torch(") || reader.sees("shape")) return Notation::torch;
   if (reader.sees("{")) return text.find("->") != std::string_view::npos ? Notation::isl : Notation::numpy;
-  if (text.find("over") != std::string_view::npos || text.find(")+") != std::string_view::npos ||
+  // An offset behind the strides, a mask, and views over each other are Oriel's alone.
+  const std::size_t end = text.find_last_of(')'), next = text.find_first_not_of(" \t\r\n", end + 1);
+  const bool offset =
+      end != std::string_view::npos && next != std::string_view::npos && (text[next] == '+' || text[next] == '-');
+  if (offset || text.find("over") != std::string_view::npos ||
       (text.find('[') != std::string_view::npos && text.find(":(") != std::string_view::npos))
     return Notation::oriel;
   return Notation::cute;

@@ -87,6 +87,11 @@ TEST_CASE("CuTe's operations give the maps that tensor-layouts gives") {
       CHECK((found.first ? Json(found.first->value()) : Json(nullptr)) == row["first"]);
       continue;
     }
+    if (row.contains("refused")) {
+      CHECK(error_of([&] { (void)combined(row); }).find(" is not defined: faster modes reach position ") !=
+            std::string::npos);
+      continue;
+    }
     const Map found = combined(row);
     if (row.contains("table")) {
       CHECK(found.table() == row["table"].get<std::vector<std::int64_t>>());

@@ -41,9 +41,9 @@ A program may write such a page itself: ORIEL_REPORT=FILE.html, or oriel::report
 
 constexpr const char* kProfileUsage = R"usage(usage: oriel profile PROGRAM [ARGUMENTS]
 
-Runs a program that uses Oriel and prints its kernels by time: launches, share of all, bytes, operations, share of what
-this machine reaches (the larger of bytes at the speed of a copy and operations at the peak, measured when the program
-ends), and the line that built the result; then where the next gain lies.
+Runs a program that uses Oriel and prints its kernels by time: the line that built the result, the name, time, share of
+all, launches, bytes, operations and the share of what this machine reaches (the larger of bytes at the speed of a copy
+of so much data and operations at the peak, measured when the program ends); then where the next gain lies.
 
   oriel profile build/tests/examples/photo tests/data/ascent.pgm photo.png
 
@@ -55,6 +55,15 @@ int run_with(const std::string& operation, std::span<const std::string> argument
   const base::SubprocessResult done = base::run_in_place(arguments, {&variable, 1});
   if (!done.trouble.empty()) throw IoError(operation, done.trouble);
   return done.status;
+}
+
+/// Do both paths lead to one file, which may not be there yet?
+bool same_place(const std::filesystem::path& a, const std::filesystem::path& b) {
+  const auto place = [](const std::filesystem::path& path) {
+    std::error_code ignored;
+    return std::filesystem::weakly_canonical(std::filesystem::absolute(path, ignored), ignored);
+  };
+  return place(a) == place(b);
 }
 
 std::string missing(const std::string& program) {
@@ -69,32 +78,41 @@ struct Row {
   std::int64_t launches = 0;
   double seconds = 0;
   double fastest = 0;
-  double bytes = 0;
+  double bytes = 0;  // of all launches
   double flops = 0;
 };
 
+/// The kernels of all schedules, in the order of their numbers.
+std::vector<const Json*> kernels_of(const Json& report) {
+  std::vector<const Json*> kernels;
+  for (const Json& schedule : report.at("schedules"))
+    for (const Json& kernel : schedule.at("kernels")) kernels.push_back(&kernel);
+  return kernels;
+}
+
+/// A row for each name: kernels of one name in several schedules together.
 std::vector<Row> rows_of(const Json& report) {
   std::vector<Row> rows;
-  for (const Json& schedule : report.at("schedules")) {
-    for (const Json& kernel : schedule.at("kernels")) {
-      const std::string name = kernel.at("name");
-      // Times belong to names; equal names are one row.
-      if (name.empty() || kernel.at("launches") == 0 ||
-          std::ranges::any_of(rows, [&](const Row& r) { return r.kernel == name; }))
-        continue;
-      Row row;
-      row.kernel = name;
-      row.launches = kernel.at("launches");
-      row.seconds = kernel.at("seconds");
-      row.fastest = kernel.at("fastest");
-      row.bytes = kernel.at("bytes");
-      row.flops = kernel.at("flops");
-      row.sites = kernel.value("sites", "");  // older data has none
-      for (const Json& miss : kernel.at("missed")) row.hint = miss.at("text");
-      if (row.hint.empty()) row.hint = kernel.at("warning");
-      if (row.hint.empty()) row.hint = kernel.at("method");
-      rows.push_back(std::move(row));
-    }
+  std::map<std::string, std::size_t> row_of;
+  for (const Json* const kernel : kernels_of(report)) {
+    const std::string name = kernel->at("name");
+    const std::int64_t launches = kernel->at("launches");
+    if (name.empty() || launches == 0) continue;
+    const auto [at, fresh] = row_of.emplace(name, rows.size());
+    if (fresh) rows.emplace_back();
+    Row& row = rows[at->second];
+    row.kernel = name;
+    row.fastest =
+        fresh ? kernel->at("fastest").get<double>() : std::min(row.fastest, kernel->at("fastest").get<double>());
+    row.launches += launches;
+    row.seconds += kernel->at("seconds").get<double>();
+    row.bytes += kernel->at("bytes").get<double>() * static_cast<double>(launches);
+    row.flops += kernel->at("flops").get<double>() * static_cast<double>(launches);
+    runtime::add_sites(row.sites, kernel->value("sites", ""));  // older data has none
+    if (!fresh) continue;
+    for (const Json& miss : kernel->at("missed")) row.hint = miss.at("text");
+    if (row.hint.empty()) row.hint = kernel->at("warning");
+    if (row.hint.empty()) row.hint = kernel->at("method");
   }
   std::ranges::stable_sort(rows, std::ranges::greater(), &Row::seconds);
   return rows;
@@ -104,20 +122,20 @@ std::string profile_text(const Json& report) {
   Profile profile;
   std::map<std::string, std::string> hints;
   for (const Row& row : rows_of(report)) {
-    const auto launches = static_cast<double>(row.launches);
-    profile.kernels.push_back({row.kernel, row.launches, row.seconds, row.fastest, std::llround(row.bytes * launches),
-                               std::llround(row.flops * launches), row.sites});
+    profile.kernels.push_back({row.kernel, row.launches, row.seconds, row.fastest, std::llround(row.bytes),
+                               std::llround(row.flops), row.sites});
     hints[row.kernel] = row.hint;
   }
   const Json& machine = report.at("machine");
-  return runtime::profile_text(profile, {machine.at("bytes_per_second"), machine.at("flops_per_second")},
-                               [&](const std::string& kernel) { return hints[kernel]; });
+  runtime::MachineLimits limits{machine.at("bytes_per_second"), machine.at("flops_per_second"), {}};
+  for (const Json& size : machine.at("copies")) limits.copies.push_back({size.at(0), size.at(1)});
+  return runtime::profile_text(profile, limits, [&](const std::string& kernel) { return hints[kernel]; });
 }
 
 /// The data of a report as a trace: https://docs.google.com/document/d/1CvAClvFfyA5R-PhYUmn5OOQtYMH4h6I0nSsKchNAySU
 /// (Trace Event Format). Times are in microseconds.
 std::string trace_of(const Json& report) {
-  const std::vector<Row> rows = rows_of(report);
+  const std::vector<const Json*> kernels = kernels_of(report);
   const Json& timeline = report.at("timeline");
   Json events = Json::array();
   events.push_back({{"ph", "M"}, {"name", "process_name"}, {"pid", 1}, {"args", {{"name", report.at("title")}}}});
@@ -126,8 +144,11 @@ std::string trace_of(const Json& report) {
     const double start = launch.at(1), seconds = launch.at(2);
     Json event = {{"ph", "X"},           {"cat", "kernel"},   {"name", name},        {"pid", 1},
                   {"tid", launch.at(3)}, {"ts", start * 1e6}, {"dur", seconds * 1e6}};
-    if (const auto row = std::ranges::find(rows, name, &Row::kernel); row != rows.end())
-      event["args"] = {{"lines", row->sites}, {"bytes", row->bytes}, {"operations", row->flops}};
+    if (const std::int64_t number = launch.at(5); number >= 0) {
+      const Json& kernel = *kernels.at(static_cast<std::size_t>(number));
+      event["args"] = {
+          {"lines", kernel.at("sites")}, {"bytes", kernel.at("bytes")}, {"operations", kernel.at("flops")}};
+    }
     events.push_back(std::move(event));
     events.push_back({{"ph", "C"},
                       {"name", "memory of tensors"},
@@ -141,8 +162,9 @@ std::string trace_of(const Json& report) {
 /// Throws IoError.
 void write_trace(const std::string& path, const std::string& report) {
   std::ifstream in(report);
+  const std::string trace = trace_of(Json::parse(in));
   std::ofstream out(path);
-  out << trace_of(Json::parse(in));
+  out << trace;
   out.close();
   if (!out) throw IoError("inspect", fmt::format("cannot write \"{}\"", path));
 }
@@ -219,6 +241,13 @@ int run_inspect(Arguments arguments, const Streams& streams) {
   }
   if (first == arguments.size()) throw UsageError("a program is missing");
   if (!path.ends_with(".html")) throw UsageError(fmt::format("'{}' does not end in .html", path));
+  const std::string data = path.substr(0, path.size() - std::string_view(".html").size()) + ".json";
+  for (const std::string& own : {path, data})
+    if (!trace.empty() && same_place(trace, own))
+      throw UsageError(
+          fmt::format("--perfetto {}: the page is written to {} and its data to {}; give the trace another "
+                      "name",
+                      trace, path, data));
   std::error_code ignored;
   const auto before = std::filesystem::last_write_time(path, ignored);
   const bool there = !ignored;
@@ -231,7 +260,7 @@ int run_inspect(Arguments arguments, const Streams& streams) {
   }
   streams.out << "wrote " << base::escaped(path) << '\n';
   if (!trace.empty()) {
-    write_trace(trace, path.substr(0, path.size() - std::string_view(".html").size()) + ".json");
+    write_trace(trace, data);
     streams.out << "wrote " << base::escaped(trace) << '\n';
   }
   return status;

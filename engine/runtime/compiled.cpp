@@ -66,6 +66,7 @@ void add_step(CompiledSchedule& schedule, const PlannedKernel& kernel, KernelCac
   }
   for (std::size_t a = 0; a < step.arguments.size(); ++a)
     step.writes.push_back(kernel.copied_from ? a == 1 : program.arguments[a].output);
+  step.lines = kernel.lines;
   schedule.steps.push_back(std::move(step));
   for (std::size_t a = 0; a < kernel.arguments.size(); ++a)
     if (program.arguments[a].output && kernel.arguments[a].kind == ArgumentSource::Kind::Output)
@@ -106,14 +107,17 @@ std::shared_ptr<const CompiledSchedule> compile_schedule(std::span<const graph::
   auto compiled = std::make_shared<CompiledSchedule>();
   const auto add = [&](const PlannedKernel& k) { add_step(*compiled, k, kernels); };
   const std::uint16_t context = roots.front()->device.context;
-  // A profile tells the lines of kernels.
-  const bool watched = plan_watched(context) || base::watch_of(context).profiling();
+  const bool watched = plan_watched(context);
   const Plan plan = make_plan(roots, key, limits_of(key), watched ? KernelSink{} : KernelSink(add));
   if (watched) {
     // Observe the plan first, so that a dump also shows a kernel that a device refuses.
-    compiled->dumped = observe_plan(plan, key.order.size());
-    for (const PlannedKernel& k : plan.kernels)
-      if (k.runs) add(k);
+    const ObservedPlan seen = observe_plan(plan, key.order.size());
+    compiled->dumped = seen.dumped;
+    for (std::size_t k = 0; k < plan.kernels.size(); ++k) {
+      if (!plan.kernels[k].runs) continue;
+      add(plan.kernels[k]);
+      if (seen.reported) compiled->steps.back().reported = *seen.reported + static_cast<std::int64_t>(k);
+    }
   }
   finish(*compiled, plan, key);
   prepare(*compiled);

@@ -32,6 +32,8 @@ struct LaunchStep {
   };
   std::vector<Floats> floats = {};
   std::vector<bool> writes = {};  // by argument
+  std::vector<Site> lines = {};   // of the program, that built what it stores
+  std::int64_t reported = -1;     // the number of its kernel in the report of the process; -1: it is not there
 };
 
 struct CompiledSchedule {

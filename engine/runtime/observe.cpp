@@ -113,14 +113,15 @@ bool plan_watched(std::uint16_t number) {
   return watch.dumping() || watch.reporting() || plan_lines_wanted(watch);
 }
 
-std::optional<std::size_t> observe_plan(const Plan& plan, std::size_t nodes) {
+ObservedPlan observe_plan(const Plan& plan, std::size_t nodes) {
   const Watch watch = base::watch_of(plan.arena->home().context);
   Explanation e = explain(plan, watch.dumping() || watch.reporting() || watch.debugging(Debug::Codegen, 2));
   e.nodes = nodes;
-  if (watch.reporting()) add_to_report(e, plan);
-  if (watch.profiling()) add_to_profile(plan.arena->home().context, e);
+  ObservedPlan seen;
+  if (watch.reporting()) seen.reported = add_to_report(e, plan);
   PlanLines(e, plan).say();
-  return dump_plan(e, plan);
+  seen.dumped = dump_plan(e, plan);
+  return seen;
 }
 
 void say_schedule(const CompiledSchedule& schedule, bool made, std::uint64_t kernels_compiled) {

@@ -36,10 +36,15 @@ bool plan_watched(std::uint16_t context);
 /// Sets what a new context reports, from the options or else from the environment. Throws the error of a setting that
 /// has no meaning, and IoError for a directory that cannot be written.
 void load_reports(base::ContextState& context, const ContextOptions& options);
+/// Where a plan is shown.
+struct ObservedPlan {
+  std::optional<std::size_t> dumped;     // the number of its dump
+  std::optional<std::int64_t> reported;  // the number of its first kernel in the report of the process
+};
 /// Called once for each new schedule of a context that is watched, before it is compiled: writes the dump (ORIEL_DUMP)
 /// and the debug lines (ORIEL_DEBUG) that are switched on. `nodes` is the number of nodes in the graph. Throws IoError
-/// if the dump cannot be written. Returns the number of the dump, if there is one.
-std::optional<std::size_t> observe_plan(const Plan& plan, std::size_t nodes);
+/// if the dump cannot be written.
+ObservedPlan observe_plan(const Plan& plan, std::size_t nodes);
 
 void say_schedule(const CompiledSchedule& schedule, bool made, std::uint64_t kernels_compiled);
 /// Called for each schedule before it runs, new or found in the cache.

@@ -129,6 +129,21 @@ codegen::KernelParts symbolic_parts(const Plan& plan, KernelId id) {
   }
 }
 
+/// The lines that built what the kernel stores: of kernels that are fused, what no later part takes over by rows.
+std::vector<Site> lines_of(const Plan& plan, KernelId id) {
+  std::vector<Site> lines;
+  const schedule::FusedKernels* fused = plan.graph.fused_with(id);
+  for (const KernelId member : fused != nullptr ? std::span(fused->kernels) : std::span<const KernelId>(&id, 1)) {
+    for (const schedule::Output& output : plan.graph.kernels[static_cast<std::size_t>(member)].outputs) {
+      if (fused != nullptr && std::ranges::find(fused->between, output.entry) != fused->between.end()) continue;
+      const Site site = (*plan.arena)[output.entry].node->site;
+      const auto same = [&](Site other) { return other.file == site.file && other.line == site.line; };
+      if (site.file != nullptr && std::ranges::none_of(lines, same)) lines.push_back(site);
+    }
+  }
+  return lines;
+}
+
 /// Lowers a kernel to the device's program, or to a copy of bytes. Its arguments are in places that are known so far.
 PlannedKernel plan_kernel(const Plan& plan, std::size_t step, MemoryAssignment& assignment,
                           const schedule::DeviceLimits& limits, bool symbolic) {
@@ -141,6 +156,7 @@ PlannedKernel plan_kernel(const Plan& plan, std::size_t step, MemoryAssignment& 
   planned.runs = numel(kernel.root_shape) != 0;
   assignment.store(kernel, step);
   if (!planned.runs) return planned;
+  planned.lines = lines_of(plan, id);
   if (kernel.copy) {
     planned.copied_from = arena.device(arena[kernel.root].source[0]);
     planned.bytes = bytes_of(arena[kernel.root]);

@@ -9,6 +9,7 @@
 #include <vector>
 
 #include "codegen/lower.hpp"
+#include "oriel/site.hpp"
 #include "runtime/key.hpp"
 #include "schedule/arena.hpp"
 #include "schedule/kernels.hpp"
@@ -31,7 +32,8 @@ struct PlannedKernel {
   /// compiled.
   std::optional<Device> copied_from;
   std::int64_t bytes = 0;
-  bool runs = true;  // false for a kernel whose results have no elements
+  bool runs = true;         // false for a kernel whose results have no elements
+  std::vector<Site> lines;  // of the program, that built what it stores; each once
   codegen::LoweredKernel lowered;
   std::vector<ArgumentSource> arguments;  // none for kernel-local buffers
   /// In a symbolic plan: what `lowered` is made of when sizes are given. Then `arguments` are those of the parts'

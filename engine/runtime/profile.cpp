@@ -14,6 +14,7 @@
 #include "base/fork_lock.hpp"
 #include "base/settings.hpp"
 #include "oriel/error.hpp"
+#include "schedule/describe.hpp"
 
 namespace oriel {
 
@@ -22,6 +23,8 @@ namespace {
 using base::fork_mutex;
 using base::ForkLock;
 using base::Watch;
+
+constexpr std::size_t kMostLines = 4;  // of kernels of one name; further ones are dots
 
 void print_rest(std::uint16_t context, const Profile& rest) noexcept {
   if (rest.kernels.empty()) return;
@@ -37,11 +40,17 @@ struct Recorder : base::ContextPart {
   explicit Recorder(std::uint16_t number) : context(number) {}
   /// The end of the context. The default context never ends.
   ~Recorder() override {
-    if (prints_rest) print_rest(context, sorted(std::move(profile)));
+    if (prints_rest) print_rest(context, take());
   }
-  static Profile sorted(Profile taken) {
-    std::stable_sort(taken.kernels.begin(), taken.kernels.end(),
-                     [](const KernelProfile& a, const KernelProfile& b) { return a.seconds > b.seconds; });
+  /// What was recorded since the last call.
+  Profile take() {
+    for (std::size_t k = 0; k < lines.size(); ++k)
+      for (const Site line : lines[k]) runtime::add_sites(profile.kernels[k].site, schedule::site_text(line));
+    index_of.clear();
+    lines.clear();
+    repeats = {};
+    Profile taken = std::exchange(profile, {});
+    std::ranges::stable_sort(taken.kernels, std::ranges::greater(), &KernelProfile::seconds);
     return taken;
   }
 
@@ -49,7 +58,7 @@ struct Recorder : base::ContextPart {
   bool prints_rest = false;
   Profile profile;  // `kernels` in the order of their first launch
   std::unordered_map<std::string, std::size_t> index_of;
-  std::unordered_map<std::string, std::string> sites;  // of kernels, by their names
+  std::vector<std::vector<Site>> lines;  // of the kernels
   runtime::Repeats repeats;
 };
 
@@ -60,14 +69,8 @@ Recorder& recorder(base::ContextState& context) {
 
 Profile take_from(base::ContextState& context) {
   Recorder& r = recorder(context);
-  Profile taken;
-  {
-    const std::lock_guard guard(fork_mutex(ForkLock::profile, context.number()));
-    std::swap(taken, r.profile);
-    r.index_of.clear();
-    r.repeats = {};
-  }
-  return Recorder::sorted(std::move(taken));
+  const std::lock_guard guard(fork_mutex(ForkLock::profile, context.number()));
+  return r.take();
 }
 
 void record(base::ContextState& context, bool on) {
@@ -168,8 +171,13 @@ void add_to_profile(std::uint16_t number, const LaunchStep& step, double seconds
     ++p.launches_left_out;
   const auto [it, fresh] = r.index_of.emplace(step.name, p.kernels.size());
   if (fresh) {
-    const auto site = r.sites.find(step.name);
-    p.kernels.push_back({step.name, 0, 0, seconds, 0, 0, site != r.sites.end() ? site->second : ""});
+    p.kernels.push_back({step.name, 0, 0, seconds, 0, 0, {}});
+    r.lines.emplace_back();
+  }
+  std::vector<Site>& lines = r.lines[it->second];
+  for (const Site line : step.lines) {
+    const auto same = [&](Site other) { return other.file == line.file && other.line == line.line; };
+    if (lines.size() <= kMostLines && std::ranges::none_of(lines, same)) lines.push_back(line);
   }
   KernelProfile& k = p.kernels[it->second];
   ++k.launches;
@@ -189,26 +197,37 @@ bool repeats_earlier(std::uint16_t number, const LaunchStep& step, std::span<con
   return r.repeats.add(step.kernel.get(), operands, numbers);
 }
 
-std::string sites_of(const ExplainedKernel& kernel) {
-  std::vector<std::string> sites;
-  for (const ExplainedOutput& output : kernel.outputs) {
-    if (!output.site.empty() && std::ranges::find(sites, output.site) == sites.end()) sites.push_back(output.site);
+void add_sites(std::string& all, std::string_view more) {
+  constexpr std::string_view kFurther = "...";
+  while (!more.empty()) {
+    const std::string_view one = more.substr(0, more.find(','));
+    more.remove_prefix(std::min(more.size(), one.size() + 1));
+    std::vector<std::string_view> known;
+    for (std::string_view rest = all; !rest.empty();) {
+      known.push_back(rest.substr(0, rest.find(',')));
+      rest.remove_prefix(std::min(rest.size(), known.back().size() + 1));
+    }
+    if (one.empty() || std::ranges::find(known, one) != known.end() || known.size() > kMostLines) continue;
+    all += (all.empty() ? "" : ",") + std::string(known.size() < kMostLines ? one : kFurther);
   }
-  return fmt::format("{}", fmt::join(sites, ","));
 }
 
-void add_to_profile(std::uint16_t number, const Explanation& explanation) {
-  base::ContextState* const context = base::find_context(number);
-  if (context == nullptr) return;
-  Recorder& r = recorder(*context);
-  const std::lock_guard guard(fork_mutex(ForkLock::profile, number));
-  for (const ExplainedKernel& kernel : explanation.kernels) r.sites.emplace(kernel.name, sites_of(kernel));
+std::string sites_of(const ExplainedKernel& kernel) {
+  std::string sites;
+  for (const ExplainedOutput& output : kernel.outputs) add_sites(sites, output.site);
+  return sites;
 }
 
 namespace {
 
+constexpr double kFull = 1.005;  // printed as more than 100 %
+constexpr const char* kBeyondLimit =
+    "more than 100 %: copies bound what reads and writes alike, and float32 multiply-adds bound operations. "
+    "Reads alone, operations on smaller elements, and kernels that skip a part of what is counted may be faster.";
+
 std::string amount(double x, std::string_view unit) {
-  for (const auto& [size, prefix] : {std::pair(1e9, "G"), std::pair(1e6, "M"), std::pair(1e3, "k")}) {
+  for (const auto& [size, prefix] :
+       {std::pair(1e12, "T"), std::pair(1e9, "G"), std::pair(1e6, "M"), std::pair(1e3, "k")}) {
     if (x >= size) return fmt::format("{:.3g} {}{}", x / size, prefix, unit);
   }
   return fmt::format("{:.3g} {}", x, unit);
@@ -218,23 +237,24 @@ std::string amount(double x, std::string_view unit) {
 
 std::string profile_text(const Profile& profile, const MachineLimits& limits,
                          const std::function<std::string(const std::string& kernel)>& hint) {
-  const double copy = limits.bytes_per_second, peak = limits.flops_per_second, total = profile.seconds();
+  const double total = profile.seconds();
   const auto of_one = [](const KernelProfile& k, std::int64_t all) {
     return static_cast<double>(all) / static_cast<double>(k.launches);
   };
-  const auto limit = [&](const KernelProfile& k) {
-    return std::max(of_one(k, k.bytes) / copy, of_one(k, k.flops) / peak);
+  const auto share = [&](const KernelProfile& k) {
+    return k.fastest > 0 ? limits.seconds(of_one(k, k.bytes), of_one(k, k.flops)) / k.fastest : 1;
   };
-  const auto share = [&](const KernelProfile& k) { return k.fastest > 0 ? limit(k) / k.fastest : 1; };
-  std::size_t width = 6;
-  for (const KernelProfile& k : profile.kernels) width = std::max(width, k.kernel.size());
-  std::string text = fmt::format("{:<{}} {:>10} {:>6} {:>9} {:>10} {:>10} {:>9}  {}\n", "kernel", width, "ms", "share",
-                                 "launches", "bytes of 1", "op of 1", "of limit", "line");
+  std::size_t line = 4, name = 6;
   for (const KernelProfile& k : profile.kernels) {
-    text += fmt::format("{:<{}} {:>10.3f} {:>4.0f} % {:>9} {:>10} {:>10} {:>7.0f} %  {}\n", base::escaped(k.kernel),
-                        width, k.seconds * 1e3, total > 0 ? 100 * k.seconds / total : 0, k.launches,
-                        amount(of_one(k, k.bytes), "B"), amount(of_one(k, k.flops), "op"), 100 * share(k),
-                        base::escaped(k.site));
+    line = std::max(line, base::escaped(k.site).size());
+    name = std::max(name, base::escaped(k.kernel).size());
+  }
+  std::string text = fmt::format("{:<{}}  {:<{}} {:>10} {:>6} {:>9} {:>10} {:>10} {:>9}\n", "line", line, "kernel",
+                                 name, "ms", "share", "launches", "bytes of 1", "op of 1", "of limit");
+  for (const KernelProfile& k : profile.kernels) {
+    text += fmt::format("{:<{}}  {:<{}} {:>10.3f} {:>4.0f} % {:>9} {:>10} {:>10} {:>7.0f} %\n", base::escaped(k.site),
+                        line, base::escaped(k.kernel), name, k.seconds * 1e3, total > 0 ? 100 * k.seconds / total : 0,
+                        k.launches, amount(of_one(k, k.bytes), "B"), amount(of_one(k, k.flops), "op"), 100 * share(k));
   }
   for (const KernelProfile& k : profile.kernels) {
     if (k.repeated == 0) continue;
@@ -242,17 +262,32 @@ std::string profile_text(const Profile& profile, const MachineLimits& limits,
         "repeated: {}{} computed in {} of {} launches what an earlier one had computed from the same operands\n",
         base::escaped(k.kernel), k.site.empty() ? "" : " at " + base::escaped(k.site), k.repeated, k.launches);
   }
-  text += fmt::format("this machine: copies {}/s, multiply-adds {}/s\n", amount(copy, "B"), amount(peak, "op"));
+  const double copy = limits.bytes_per_second, fastest = limits.speed(0);
+  text += fmt::format("this machine: copies {}/s{}, multiply-adds {}/s\n", amount(copy, "B"),
+                      fastest > copy ? fmt::format(" in memory and up to {}/s in caches", amount(fastest, "B")) : "",
+                      amount(limits.flops_per_second, "op"));
+  if (std::ranges::any_of(profile.kernels, [&](const KernelProfile& k) { return share(k) > kFull; }))
+    text += fmt::format("{}\n", kBeyondLimit);
   // The most time that a kernel could save at its limit.
   const auto saving = [&](const KernelProfile& k) { return k.seconds * (1 - std::min(1.0, share(k))); };
   const auto best = std::ranges::max_element(profile.kernels, {}, saving);
   if (best == profile.kernels.end() || total <= 0) return text;
-  const std::string reach = of_one(*best, best->bytes) / copy > of_one(*best, best->flops) / peak
-                                ? amount(of_one(*best, best->bytes), "B") + " at the speed of a copy"
-                                : amount(of_one(*best, best->flops), "op") + " at the peak";
-  text += fmt::format("\nThe next gain: {:.0f} % of the time is {}, which takes {:.1f} times its limit ({}).\n",
-                      100 * best->seconds / total, base::escaped(best->kernel), share(*best) > 0 ? 1 / share(*best) : 0,
-                      reach);
+  const auto most = std::ranges::max_element(profile.kernels, {}, &KernelProfile::seconds);
+  const auto part = [&](const KernelProfile& k) {
+    return fmt::format("{:.0f} % of the time is {}{}", 100 * k.seconds / total, base::escaped(k.kernel),
+                       k.site.empty() ? "" : fmt::format(" ({})", base::escaped(k.site)));
+  };
+  text += '\n';
+  if (most->seconds > best->seconds)
+    text += fmt::format("{}, which reaches {:.0f} % of its limit.\n", part(*most), 100 * share(*most));
+  if (saving(*best) <= 0) return text + "Every kernel reaches its limit. Less work, or fewer kernels, would gain.\n";
+  const double bytes = of_one(*best, best->bytes), flops = of_one(*best, best->flops);
+  const std::string reach =
+      bytes / limits.speed(bytes) > flops / limits.flops_per_second
+          ? amount(bytes, "B") + " at the speed of a copy" + (limits.speed(bytes) > copy ? " in caches" : "")
+          : amount(flops, "op") + " at the peak";
+  text += fmt::format("The next gain: {}, which takes {:.1f} times its limit ({}).\n", part(*best),
+                      share(*best) > 0 ? 1 / share(*best) : 0, reach);
   const std::string why = hint ? hint(best->kernel) : "";
   if (!why.empty()) text += base::escaped(why, true) + "\n";
   if (best->launches == 1)

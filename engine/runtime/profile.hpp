@@ -24,14 +24,14 @@ void add_to_profile(std::uint16_t context, const LaunchStep& step, double second
 bool repeats_earlier(std::uint16_t context, const LaunchStep& step, std::span<const Repeats::Operand> operands,
                      std::span<const graph::Scalar> numbers);
 
-/// The lines that built what a kernel stores: "a.cpp:3,a.cpp:5".
+/// The lines that built what a kernel stores: "a.cpp:3,a.cpp:5". Of many the first four, then dots.
 std::string sites_of(const ExplainedKernel& kernel);
-/// Keeps the lines of a new plan's kernels.
-void add_to_profile(std::uint16_t context, const Explanation& explanation);
+/// Adds lines that are not yet among them, as many as sites_of gives.
+void add_sites(std::string& all, std::string_view more);
 
 /// What ORIEL_PROFILE and `oriel profile` print: the kernels by time, each with the share that it reaches of the
-/// machine's limits (the larger of bytes at the speed of a copy and operations at the peak), and where the next gain
-/// lies. `hint`: what keeps a kernel from its limit; may be empty.
+/// machine's limits (the larger of bytes at the speed of a copy of so much data and operations at the peak), and where
+/// the next gain lies. `hint`: what keeps a kernel from its limit; may be empty.
 std::string profile_text(const Profile& profile, const MachineLimits& limits,
                          const std::function<std::string(const std::string& kernel)>& hint = {});
 

@@ -53,6 +53,7 @@ class SymbolicPlan {
     std::vector<ArgumentSource> values;       // by the numbers in the program's bindings
     backend::Backend* copied_from = nullptr;  // of a copy, which runs no program
     schedule::KernelId kernel = -1;
+    std::vector<Site> lines = {};
   };
   void add(PlannedKernel&& kernel, const schedule::DeviceLimits& limits);
   std::size_t number_of(Program program);

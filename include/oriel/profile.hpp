@@ -25,8 +25,8 @@ struct KernelProfile {
   double fastest = 0;         ///< seconds of the shortest launch
   std::int64_t bytes = 0;     ///< distinct bytes read and written, of all launches
   std::int64_t flops = 0;     ///< operations of all launches
-  std::string site;           ///< the lines that built what it stores; empty for kernels that
-                              ///< were planned before the recording, or follow from the schedule of other sizes
+  std::string site;           ///< the lines that built what it stores: "a.cpp:3,a.cpp:5"; of many the first four, and
+                              ///< dots
   std::int64_t repeated = 0;  ///< launches that computed what an earlier one had computed from the same operands:
                               ///< of values that the program makes anew, or that were too large to keep
   /// 10^9 bytes, or operations, per second; 0 if no time passed.

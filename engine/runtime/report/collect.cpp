@@ -36,13 +36,19 @@ constexpr std::string_view kEnding = ".html";
 struct Collected {
   std::optional<std::string> path;
   ReportData data;
-  std::size_t kernels = 0;
   bool at_exit = false;
   std::optional<runtime::Clock::time_point> began;  // the first launch
   std::unordered_map<std::string, std::int64_t> name_numbers;
   std::map<std::thread::id, std::int64_t> threads;
 
-  void add_launch(const std::string& name, runtime::Clock::time_point end, double seconds, std::int64_t live_bytes) {
+  void add_launch(const runtime::LaunchStep& step, runtime::Clock::time_point end, double seconds,
+                  std::int64_t live_bytes) {
+    if (step.reported >= 0 && step.reported < std::ssize(data.times)) {
+      runtime::LaunchTimes& times = data.times[static_cast<std::size_t>(step.reported)];
+      times.fastest = times.launches == 0 ? seconds : std::min(times.fastest, seconds);
+      times.seconds += seconds;
+      ++times.launches;
+    }
     runtime::Timeline& timeline = data.timeline;
     if (timeline.launches.size() == kMostLaunches) {
       ++timeline.left_out;
@@ -51,11 +57,12 @@ struct Collected {
     const double until = began ? std::chrono::duration<double>(end - *began).count() : seconds;
     if (!began)
       began = end - std::chrono::duration_cast<runtime::Clock::duration>(std::chrono::duration<double>(seconds));
-    const auto [number, fresh] = name_numbers.emplace(name, static_cast<std::int64_t>(timeline.names.size()));
-    if (fresh) timeline.names.push_back(name);
+    const auto [number, fresh] = name_numbers.emplace(step.name, static_cast<std::int64_t>(timeline.names.size()));
+    if (fresh) timeline.names.push_back(step.name);
     const std::int64_t thread =
         threads.emplace(std::this_thread::get_id(), static_cast<std::int64_t>(threads.size())).first->second;
-    timeline.launches.push_back({number->second, std::max(0.0, until - seconds), seconds, thread, live_bytes});
+    timeline.launches.push_back(
+        {number->second, step.reported, std::max(0.0, until - seconds), seconds, thread, live_bytes});
   }
 };
 Collected& collected() {
@@ -156,17 +163,19 @@ void load_report(base::ContextState& context) {
   collect_into(context, path);
 }
 
-void add_to_report(const Explanation& explanation, const Plan& plan) {
+std::optional<std::int64_t> add_to_report(const Explanation& explanation, const Plan& plan) {
   const std::lock_guard guard(collected_guard());
   Collected& c = collected();
-  if (!c.path) return;
-  if (c.kernels + explanation.kernels.size() > kMostKernels) {
+  if (!c.path) return std::nullopt;
+  const std::size_t first = c.data.times.size();
+  if (first + explanation.kernels.size() > kMostKernels) {
     ++c.data.left_out;
-    return;
+    return std::nullopt;
   }
-  c.kernels += explanation.kernels.size();
+  c.data.times.resize(first + explanation.kernels.size());
   c.data.schedules.push_back(explanation);
   add_texts(c.data, explanation, plan);
+  return static_cast<std::int64_t>(first);
 }
 
 void add_to_report(ReportedTrace trace) {
@@ -179,11 +188,7 @@ void add_to_report(const LaunchStep& step, double seconds) {
   const Clock::time_point end = now();
   const auto live = static_cast<std::int64_t>(step.device->allocator()->statistics().live);
   const std::lock_guard guard(collected_guard());
-  collected().add_launch(step.name, end, seconds, live);
-  LaunchTimes& times = collected().data.times[step.name];
-  times.fastest = times.launches == 0 ? seconds : std::min(times.fastest, seconds);
-  times.seconds += seconds;
-  ++times.launches;
+  collected().add_launch(step, end, seconds, live);
 }
 
 }  // namespace runtime

@@ -2,6 +2,7 @@
 #pragma once
 
 #include <map>
+#include <optional>
 #include <span>
 #include <string>
 #include <unordered_map>
@@ -16,7 +17,7 @@
 
 namespace oriel::runtime {
 
-/// All launches of kernels of one name.
+/// All launches of a kernel.
 struct LaunchTimes {
   std::int64_t launches = 0;
   double seconds = 0;
@@ -26,7 +27,8 @@ struct LaunchTimes {
 /// The launches in time. Times are in seconds from the first one on.
 struct Timeline {
   struct Launch {
-    std::int64_t name = 0;  ///< the number of its kernel's name
+    std::int64_t name = 0;     ///< the number of its kernel's name
+    std::int64_t kernel = -1;  ///< the number of its kernel in the report; -1 if it is not there
     double start = 0;
     double seconds = 0;
     std::int64_t thread = 0;      ///< by the order of the threads' first launches
@@ -50,7 +52,7 @@ struct ReportData {
   std::map<std::string, std::string> files;  ///< the paths of the program's files by their names in sites
   std::unordered_map<std::string, source::OtherSource> others;  ///< by the sources of kernels
   std::size_t left_out = 0;                                     ///< schedules beyond the most kernels
-  std::unordered_map<std::string, LaunchTimes> times;           ///< by the names of kernels
+  std::vector<LaunchTimes> times;  ///< by the numbers of kernels, which count through all schedules
   Timeline timeline;
   std::vector<ReportedTrace> traces;  ///< the first 100
   MachineLimits machine;
@@ -104,8 +106,8 @@ void write_report(std::span<const graph::NodePtr> roots, const std::string& path
 
 /// Reads ORIEL_REPORT, unless it is known. Throws ArgumentError if it is no name of a page.
 void load_report(base::ContextState& context);
-/// Keeps the explanation of a new plan for the page.
-void add_to_report(const Explanation& explanation, const Plan& plan);
+/// Keeps the explanation of a new plan for the page. Returns the number of its first kernel; nothing if it is left out.
+std::optional<std::int64_t> add_to_report(const Explanation& explanation, const Plan& plan);
 /// Keeps a trace for the page.
 void add_to_report(ReportedTrace trace);
 /// Adds a launch to the times of its kernel.

@@ -59,14 +59,23 @@ void write_operand(JsonWriter& json, const ExplainedOperand& operand) {
   json.key("index").text(operand.index).key("valid").text(operand.valid).end('}');
 }
 
-LaunchTimes times_of(const ReportData& data, const ExplainedKernel& kernel) {
-  const auto found = data.times.find(kernel.name);
-  return found != data.times.end() ? found->second : LaunchTimes{};
-}
+/// A kernel with its number, counted through all schedules, and what its launches took.
+struct ListedKernel {
+  const ExplainedKernel* kernel;
+  std::int64_t number;
+  LaunchTimes times;
 
-double cost_of(const ReportData& data, const ExplainedKernel& kernel) {
-  const LaunchTimes times = times_of(data, kernel);
-  return times.launches > 0 ? times.seconds : kernel.estimated_nanoseconds * 1e-9;
+  double cost() const { return times.launches > 0 ? times.seconds : kernel->estimated_nanoseconds * 1e-9; }
+};
+
+std::vector<ListedKernel> listed(const ReportData& data) {
+  std::vector<ListedKernel> all;
+  for (const Explanation& schedule : data.schedules) {
+    for (const ExplainedKernel& kernel : schedule.kernels)
+      all.push_back(
+          {&kernel, std::ssize(all), all.size() < data.times.size() ? data.times[all.size()] : LaunchTimes()});
+  }
+  return all;
 }
 
 /// The values and operands of a kernel.
@@ -86,7 +95,8 @@ struct Written {
   std::map<std::pair<std::string, std::string>, std::int64_t> holder;
 };
 
-void write_kernel(JsonWriter& json, const ReportData& data, const ExplainedKernel& kernel, const Written& written) {
+void write_kernel(JsonWriter& json, const ReportData& data, const ListedKernel& listed, const Written& written) {
+  const ExplainedKernel& kernel = *listed.kernel;
   const bool source = written.sources.contains(&kernel);
   json.begin('{').key("name").text(kernel.name).key("device").text(kernel.device.str());
   json.key("runs").boolean(kernel.runs).key("sites").text(sites_of(kernel)).key("outputs").begin('[');
@@ -111,9 +121,9 @@ void write_kernel(JsonWriter& json, const ReportData& data, const ExplainedKerne
   json.end(']').key("estimated_nanoseconds").number(kernel.estimated_nanoseconds);
   json.key("limit_nanoseconds").number(kernel.limit_nanoseconds).key("warning").text(kernel.warning);
   json.key("tier").text(kernel.tier).key("flops").number(kernel.flops).key("bytes").number(kernel.bytes);
-  const LaunchTimes times = times_of(data, kernel);
-  json.key("launches").number(times.launches).key("seconds").number(times.seconds);
-  json.key("fastest").number(times.fastest);
+  json.key("launches").number(listed.times.launches).key("seconds").number(listed.times.seconds);
+  json.key("fastest").number(listed.times.fastest);
+  json.key("limit").number(data.machine.seconds(static_cast<double>(kernel.bytes), static_cast<double>(kernel.flops)));
   json.key("program").text(source ? kernel.program : "").key("source");
   const auto other = data.others.find(kernel.source);
   if (source)
@@ -127,18 +137,14 @@ void write_kernel(JsonWriter& json, const ReportData& data, const ExplainedKerne
 
 /// The kernels whose texts of these sizes fit, the most expensive first. A kernel of size 0 has none of its own.
 template <class Size>
-std::set<const ExplainedKernel*> fitting(const ReportData& data, std::size_t bytes, const Size& size_of) {
-  std::vector<const ExplainedKernel*> all;
-  for (const Explanation& schedule : data.schedules) {
-    for (const ExplainedKernel& kernel : schedule.kernels) all.push_back(&kernel);
-  }
-  std::ranges::stable_sort(all, [&](const auto* a, const auto* b) { return cost_of(data, *a) > cost_of(data, *b); });
+std::set<const ExplainedKernel*> fitting(std::vector<ListedKernel> all, std::size_t bytes, const Size& size_of) {
+  std::ranges::stable_sort(all, std::ranges::greater(), &ListedKernel::cost);
   std::set<const ExplainedKernel*> chosen;
-  for (const ExplainedKernel* const kernel : all) {
-    const std::size_t size = size_of(*kernel);
+  for (const ListedKernel& listed : all) {
+    const std::size_t size = size_of(*listed.kernel);
     if (size == 0 || size > bytes) continue;
     bytes -= size;
-    chosen.insert(kernel);
+    chosen.insert(listed.kernel);
   }
   return chosen;
 }
@@ -146,7 +152,7 @@ std::set<const ExplainedKernel*> fitting(const ReportData& data, std::size_t byt
 /// Kernels of one name and source give it once.
 std::set<const ExplainedKernel*> with_source(const ReportData& data, std::size_t bytes) {
   std::set<std::pair<std::string_view, std::string_view>> seen;
-  return fitting(data, bytes, [&](const ExplainedKernel& kernel) {
+  return fitting(listed(data), bytes, [&](const ExplainedKernel& kernel) {
     const bool first = seen.emplace(kernel.name, kernel.source).second;
     const auto other = data.others.find(kernel.source);
     const std::size_t second = other != data.others.end() ? other->second.text.size() : 0;
@@ -157,7 +163,7 @@ std::set<const ExplainedKernel*> with_source(const ReportData& data, std::size_t
 /// Kernels of the same details give them once.
 std::set<const ExplainedKernel*> with_details(const ReportData& data, std::size_t bytes) {
   std::set<std::pair<std::string, std::string>> seen;
-  return fitting(data, bytes, [&](const ExplainedKernel& kernel) {
+  return fitting(listed(data), bytes, [&](const ExplainedKernel& kernel) {
     const auto [found, first] = seen.insert(details_of(kernel));
     return first ? found->first.size() + found->second.size() : 0;
   });
@@ -188,12 +194,13 @@ void write_timeline(JsonWriter& json, const Timeline& timeline) {
   json.key("launches").begin('[');
   for (const Timeline::Launch& launch : timeline.launches) {
     json.begin('[').number(launch.name).number(rounded(launch.start)).number(rounded(launch.seconds));
-    json.number(launch.thread).number(launch.live_bytes).end(']');
+    json.number(launch.thread).number(launch.live_bytes).number(launch.kernel).end(']');
   }
   json.end(']').key("left_out").number(timeline.left_out).end('}');
 }
 
-void write_schedule(JsonWriter& json, const ReportData& data, const Explanation& schedule, const Written& written) {
+void write_schedule(JsonWriter& json, const ReportData& data, const Explanation& schedule,
+                    std::span<const ListedKernel> kernels, const Written& written) {
   json.begin('{').key("nodes").number(static_cast<std::int64_t>(schedule.nodes));
   json.key("values").number(static_cast<std::int64_t>(schedule.values)).key("rules").begin('[');
   for (const FiredRule& rule : schedule.rules) {
@@ -209,7 +216,7 @@ void write_schedule(JsonWriter& json, const ReportData& data, const Explanation&
   json.key("searches").number(static_cast<std::int64_t>(schedule.view_merges.searches));
   json.key("undecided").number(static_cast<std::int64_t>(schedule.view_merges.undecided)).end('}');
   json.key("kernels").begin('[');
-  for (const ExplainedKernel& kernel : schedule.kernels) write_kernel(json, data, kernel, written);
+  for (const ListedKernel& kernel : kernels) write_kernel(json, data, kernel, written);
   json.end(']').key("memory").begin('{').key("block_bytes").begin('[');
   for (const std::int64_t bytes : schedule.memory.block_bytes) json.number(bytes);
   json.end(']').key("peak_bytes").number(schedule.memory.peak_bytes);
@@ -224,7 +231,10 @@ std::string report_json(const ReportData& data, std::size_t source_bytes, std::s
   json.begin('{').key("version").number(std::int64_t{1}).key("kind").text("report").key("title").text(data.title);
   json.key("device").text(data.schedules.empty() ? "" : data.schedules[0].device.str());
   json.key("machine").begin('{').key("bytes_per_second").number(data.machine.bytes_per_second);
-  json.key("flops_per_second").number(data.machine.flops_per_second).end('}');
+  json.key("flops_per_second").number(data.machine.flops_per_second).key("copies").begin('[');
+  for (const MachineLimits::Copies& size : data.machine.copies)
+    json.begin('[').number(size.bytes).number(size.bytes_per_second).end(']');
+  json.end(']').end('}');
   json.key("left_out").number(static_cast<std::int64_t>(data.left_out));
   write_files(json, data);
   write_timeline(json, data.timeline);
@@ -236,15 +246,16 @@ std::string report_json(const ReportData& data, std::size_t source_bytes, std::s
   }
   json.end(']');
   Written written{with_source(data, source_bytes), with_details(data, detail_bytes), {}};
-  std::int64_t number = 0;
-  for (const Explanation& schedule : data.schedules) {
-    for (const ExplainedKernel& kernel : schedule.kernels) {
-      if (written.details.contains(&kernel)) written.holder.emplace(details_of(kernel), number);
-      ++number;
-    }
+  const std::vector<ListedKernel> all = listed(data);
+  for (const ListedKernel& one : all) {
+    if (written.details.contains(one.kernel)) written.holder.emplace(details_of(*one.kernel), one.number);
   }
   json.key("schedules").begin('[');
-  for (const Explanation& schedule : data.schedules) write_schedule(json, data, schedule, written);
+  std::span<const ListedKernel> rest = all;
+  for (const Explanation& schedule : data.schedules) {
+    write_schedule(json, data, schedule, rest.first(schedule.kernels.size()), written);
+    rest = rest.subspan(schedule.kernels.size());
+  }
   return json.end(']').end('}').str();
 }
 

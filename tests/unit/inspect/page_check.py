@@ -21,6 +21,19 @@ if not chromium:
     sys.exit(0)
 
 
+# A text or attribute that a script made of nothing. Texts of programs and kernels, which may have these words, stand in
+# `pre`.
+EMPTY = re.compile(r"\b(?:NaN|undefined|null|Infinity)\b|\[object ")
+
+
+def check_texts(url, page):
+    """No text of the page, and no attribute, says NaN, undefined or null."""
+    drawn = re.sub(r"<(script|style|pre|textarea)\b.*?</\1>", "", page, flags=re.DOTALL)
+    found = EMPTY.search(drawn)
+    if found:
+        sys.exit(f"{url} shows {drawn[max(0, found.start() - 80):found.end() + 40]!r}")
+
+
 def browse(url, *options):
     with tempfile.TemporaryDirectory() as profile:
         done = subprocess.run(
@@ -30,6 +43,7 @@ def browse(url, *options):
     messages = [line for line in done.stderr.splitlines() if "CONSOLE" in line]
     if messages:
         sys.exit(f"{url} wrote to the console: {messages}")
+    check_texts(url, done.stdout)
     return done.stdout
 
 
@@ -78,6 +92,24 @@ AXE = """
 setTimeout(() => axe.run().then(result => { document.body.dataset.said = JSON.stringify(
   result.violations.map(v => [v.id, v.nodes.map(n => n.target.join(" ")).slice(0, 3)])); }), 300);
 """
+
+
+# The heights of the list of kernels where the window is narrow, and how far the page itself goes beyond it. A name
+# stands on one line, its lines of the program below each other.
+NARROW = """
+document.body.style.width = "WIDTHpx";
+setTimeout(() => {
+  const rows = [...document.querySelectorAll("tbody tr")].filter(row => row.querySelector("button.link.code") && row.cells.length > 5);
+  document.body.dataset.said = JSON.stringify([rows.length, Math.max(...rows.map(row => row.offsetHeight)), document.querySelector("main").scrollWidth]);
+}, 300);
+"""
+
+
+def check_narrow(path):
+    for width in (320, 420, 500):
+        rows, tallest, wide = json.loads(with_script(path, NARROW.replace("WIDTH", str(width))))
+        assert rows > 0 and tallest < 60, f"{path}: at {width} pixels a row of {rows} is {tallest} tall"
+        assert wide <= width, f"{path}: at {width} pixels the page is {wide} wide"
 
 
 # A number of a view, changed in its table, becomes the program; one that leaves the view below is refused.
@@ -182,6 +214,12 @@ with tempfile.TemporaryDirectory() as folder:
         if shown != table:
             sys.exit(f"{text}: the page shows {shown}, the command says {table}")
     assert proofs > 0, "no program was drawn that is no single view"
+    # Of positions that are no single view, the split of the axes that makes them one, as the command says it.
+    text = "3,4,2 | permute 1,0,2 | reshape 12,2"
+    said = subprocess.run([oriel, "view", text], capture_output=True, text=True, check=True).stdout
+    refined = re.search(r"refined: axis 0 as ([\d,]+): (\S+)\n", said)
+    split = browse(f"file://{views}#{urllib.parse.quote(text)}", "--dump-dom").split("The split that makes one view</h2>")[1]
+    assert f"<p>axis 0 as ({refined[1]})</p>" in split and refined[2] in split, f"{text}: {said}: the page shows {split[:200]}"
     page = os.path.join(folder, "report.html")
     subprocess.run([oriel, "inspect", "-o", page, program], check=True, stdout=subprocess.DEVNULL)
     shown = browse(f"file://{page}", "--dump-dom")
@@ -193,6 +231,9 @@ with tempfile.TemporaryDirectory() as folder:
     for word in ["Kernels", "Why it ends", "The run", "Roofline", "Memory", "Rewrite rules"]:
         assert word in shown, word
     with_rules = check_use(page)
+    check_narrow(page)
+    first = re.search(r"<tbody>.*?</tr>", shown, flags=re.DOTALL)[0]
+    assert 0 <= first.find(os.path.basename(program) + ".cpp:") < first.find("<button"), f"the line stands before the name: {first}"
     check_use(views)
     assert with_script(views, EDIT) == EDITED, with_script(views, EDIT)
     answer = os.path.join(folder, "answer.html")

@@ -89,6 +89,73 @@ TEST_CASE("rates and the table") {
   CHECK(KernelProfile{}.gigaflops() == 0);
 }
 
+TEST_CASE("kernels of one name name all their lines, of many the first four") {
+  profile::take();
+  runtime::LaunchStep step;
+  step.name = "k";
+  const auto launch = [&](std::initializer_list<int> lines) {
+    step.lines.clear();
+    for (const int line : lines) step.lines.push_back(Site::here("/folder/a.cpp", line));
+    runtime::add_to_profile(0, step, 0.5);
+  };
+  launch({3, 5});
+  launch({5});
+  launch({4});
+  CHECK(profile::take().kernels[0].site == "a.cpp:3,a.cpp:5,a.cpp:4");
+  for (int line = 1; line < 9; ++line) launch({line});
+  CHECK(profile::take().kernels[0].site == "a.cpp:1,a.cpp:2,a.cpp:3,a.cpp:4,...");
+  launch({});
+  CHECK(profile::take().kernels[0].site.empty());
+}
+
+TEST_CASE("kernels of a captured function have lines at every size, also if they were planned before the recording") {
+  const auto f = function([](const Tensor& x) { return exp(x) * sum(x, 1, true); });
+  for (const std::int64_t n : {40, 41, 42}) f(zeros({n, 3}).realize()).realize();
+  ProfileScope scope;
+  for (const std::int64_t n : {40, 43, 44, 45, 60}) f(zeros({n, 3}).realize()).realize();
+  const Profile p = scope.take();
+  CHECK(p.launches.size() >= 5);
+  const std::string line = "profile_test.cpp:" + std::to_string(__LINE__ - 6);
+  for (const KernelProfile& k : p.kernels)
+    if (k.kernel.find("exp") != std::string::npos) CHECK(k.site == line);
+}
+
+TEST_CASE(
+    "a share is of the speed at which so much data is copied, and the next gain is where most time would be saved") {
+  const runtime::MachineLimits limits{1e10, 1e12, {{1 << 20, 1e11}, {1 << 26, 1e10}}};
+  CHECK(limits.speed(1000) == 1e11);
+  CHECK(limits.speed(1 << 25) == 1e11);
+  CHECK(limits.speed(1 << 26) == 1e10);
+  CHECK(limits.speed(1e12) == 1e10);
+  CHECK(limits.seconds(1e5, 1e3) == doctest::Approx(1e-6));
+  CHECK(limits.seconds(1e5, 1e9) == doctest::Approx(1e-3));
+  // 10^6 bytes in 20 us are 500 % of a copy in memory, and 50 % of one in caches.
+  Profile p;
+  p.kernels = {{"cached", 100, 82e-4, 2e-5, 100'000'000, 0, "a.cpp:3"},
+               {"streamed", 1, 18e-4, 18e-4, 10'000'000, 0, "b.cpp:4"}};
+  CHECK(runtime::profile_text(p, limits) ==
+        "line     kernel           ms  share  launches bytes of 1    op of 1  of limit\n"
+        "a.cpp:3  cached        8.200   82 %       100       1 MB       0 op      50 %\n"
+        "b.cpp:4  streamed      1.800   18 %         1      10 MB       0 op       6 %\n"
+        "this machine: copies 10 GB/s in memory and up to 100 GB/s in caches, multiply-adds 1 Top/s\n"
+        "\n"
+        "The next gain: 82 % of the time is cached (a.cpp:3), which takes 2.0 times its limit (1 MB at the speed of a "
+        "copy in caches).\n");
+  // A kernel at its limit is passed over, and the text says so.
+  p.kernels[0].fastest = 0.9e-5;
+  const std::string passed = runtime::profile_text(p, limits, [](const std::string& name) { return "why " + name; });
+  CHECK(passed.find("     111 %\n") != std::string::npos);
+  CHECK(passed.find("more than 100 %: copies bound") != std::string::npos);
+  CHECK(passed.ends_with(
+      "\n82 % of the time is cached (a.cpp:3), which reaches 111 % of its limit.\n"
+      "The next gain: 18 % of the time is streamed (b.cpp:4), which takes 18.0 times its limit (10 MB at "
+      "the speed of a copy in caches).\nwhy streamed\n"
+      "It ran once: a first launch also waits for new memory. Repeat the work to compare.\n"));
+  p.kernels.pop_back();
+  CHECK(runtime::profile_text(p, limits).ends_with(
+      "Every kernel reaches its limit. Less work, or fewer kernels, would gain.\n"));
+}
+
 TEST_CASE("launches beyond the bound are counted, not kept") {
   profile::take();
   runtime::LaunchStep step;
@@ -117,7 +184,7 @@ TEST_CASE("a profile that nobody read is written when the process ends") {
     while (std::fgets(part.data(), part.size(), pipe) != nullptr) text += part.data();
     CHECK(pclose(pipe) == 0);
     const bool told =
-        text.find("\nexp_f32_64_2ops ") != std::string::npos && text.find("of limit") != std::string::npos &&
+        text.find("exp_f32_64_2ops ") != std::string::npos && text.find("of limit") != std::string::npos &&
         text.find("profile_test.cpp:") != std::string::npos && text.find("The next gain: ") != std::string::npos;
     CHECK(told == (setting[0] == '1'));
   }

@@ -35,10 +35,16 @@ with tempfile.TemporaryDirectory() as folder:
         assert any(what == "symbol" and "made at captured.cpp:" in text for what, text in lines), lines
     timeline = data["timeline"]
     by_name = {}
-    for name, start, seconds, thread, live in timeline["launches"]:
+    by_kernel = [[] for _ in kernels]
+    for name, start, seconds, thread, live, number in timeline["launches"]:
         assert start >= 0 and seconds > 0 and thread >= 0 and live > 0
         by_name[timeline["names"][name]] = by_name.get(timeline["names"][name], 0) + 1
-    assert timeline["left_out"] == 0 and by_name == {k["name"]: k["launches"] for k in kernels if k["runs"]}, by_name
+        assert kernels[number]["name"] == timeline["names"][name]
+        by_kernel[number].append(seconds)
+    # Each kernel has its own launches, also where several have one name.
+    for kernel, seconds in zip(kernels, by_kernel):
+        assert kernel["launches"] == len(seconds) and abs(kernel["seconds"] - sum(seconds)) < 1e-6, (kernel["name"], seconds)
+    assert timeline["left_out"] == 0 and len(timeline["launches"]) == sum(k["launches"] for k in kernels)
     trace_file = os.path.join(folder, "trace.json")
     assert f"wrote {trace_file}" in run("inspect", "-o", page, "--perfetto", trace_file, program).stdout
     with open(trace_file, encoding="utf-8") as file:
@@ -47,6 +53,13 @@ with tempfile.TemporaryDirectory() as folder:
     assert {span["name"] for span in spans} == set(by_name) and all(span["dur"] > 0 for span in spans)
     assert any(source + ":" in span["args"]["lines"] for span in spans)
     assert [event["args"]["bytes"] > 0 for event in events if event["ph"] == "C"] == [True] * len(spans)
+    with open(os.path.join(folder, "report.json"), encoding="utf-8") as file:
+        again = file.read()
+    for own in ["report.json", "./report.html"]:
+        refused = run("inspect", "-o", page, "--perfetto", os.path.join(folder, own), program, status=2).stderr
+        assert "give the trace another name" in refused, refused
+    with open(os.path.join(folder, "report.json"), encoding="utf-8") as file:
+        assert file.read() == again
     assert "--perfetto takes a file" in run("inspect", "--perfetto", status=2).stderr
     assert "cannot write" in run("inspect", "-o", page, "--perfetto", "/nowhere/t.json", program, status=1).stderr
     text = open(page, encoding="utf-8").read()

@@ -3,6 +3,7 @@
 
 #include <doctest/doctest.h>
 
+#include <cstdlib>
 #include <filesystem>
 #include <fstream>
 #include <nlohmann/json.hpp>
@@ -97,6 +98,39 @@ TEST_CASE("a page holds each kernel with its reasons, and each access as views o
   CHECK(page.find("http://") == page.find("http://www.w3.org/2000/svg"));  // a name, which nothing fetches
   CHECK(page.find("https://") == std::string::npos);
   CHECK(page.find("src=") == std::string::npos);
+}
+
+TEST_CASE("report: run kernels of one name" * doctest::skip()) {
+  // In a process of its own, with ORIEL_REPORT.
+  const Tensor x = zeros({64}).realize(), y = ones({32, 32}).realize();
+  for (int k = 0; k < 2; ++k) exp(x).realize();
+  for (int k = 0; k < 3; ++k) realize({exp(x), sum(y, 1)});
+}
+
+TEST_CASE("each kernel has its own launches and times, also where several have one name") {
+  const Folder folder;
+  const std::string page = (folder.path / "same.html").string();
+  const std::string self = std::filesystem::read_symlink("/proc/self/exe").string();
+  const std::string command =
+      "ORIEL_REPORT='" + page + "' '" + self + "' --no-skip --test-case='report: run kernels of one name' > /dev/null";
+  REQUIRE(std::system(command.c_str()) == 0);
+  const Json data = Json::parse(text_of(folder.path / "same.json"));
+  std::vector<Json> kernels;
+  for (const Json& schedule : data["schedules"])
+    for (const Json& kernel : schedule["kernels"]) kernels.push_back(kernel);
+  std::vector<double> seconds(kernels.size());
+  for (const Json& launch : data["timeline"]["launches"]) {
+    const auto number = launch[5].get<std::size_t>();
+    CHECK(kernels[number]["name"] == data["timeline"]["names"][launch[0].get<std::size_t>()]);
+    seconds[number] += launch[2].get<double>();
+  }
+  std::vector<int> launches;
+  for (std::size_t k = 0; k < kernels.size(); ++k) {
+    CHECK(kernels[k]["seconds"].get<double>() == doctest::Approx(seconds[k]).epsilon(0.01));
+    CHECK(kernels[k]["limit"].get<double>() > 0);
+    if (kernels[k]["name"].get<std::string>().starts_with("exp_")) launches.push_back(kernels[k]["launches"]);
+  }
+  CHECK(launches == std::vector<int>{2, 3});
 }
 
 TEST_CASE("no text ends the script in which the data stands") {

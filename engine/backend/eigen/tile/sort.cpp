@@ -280,7 +280,8 @@ std::shared_ptr<const SortPlan> make_sort_plan(const codegen::LoopProgram& progr
 }
 
 double sort_nanoseconds(const SortPlan& plan) {
-  return plan.lanes > 0 ? tile_sort_cost(plan, plan.lanes, kLineBytes / plan.lanes) : digits_cost(plan, digit_bytes(plan));
+  return plan.lanes > 0 ? tile_sort_cost(plan, plan.lanes, kLineBytes / plan.lanes)
+                        : digits_cost(plan, digit_bytes(plan));
 }
 
 std::string describe_sort(const SortPlan& plan) {

@@ -126,7 +126,7 @@ function mergedPart(stack) {
   if (one.view) return [element("p", {}, "The positions are one view: ", element("span", {class: "code", id: "merged"}, viewText(one.view))), null, []];
   const split = refinement(shape, at);
   return [element("p", {}, "The positions are no single view. " + one.why + " The two are marked below."),
-    split ? element("div", {}, element("h2", {}, "The split that makes one view"), element("p", {},  + split.pieces.map((p, d) => p.length > 1 ? "axis " + d + " as " + tuple(p) : null).filter(Boolean).join(", ")), viewTable(split.view, viewText(split.view)), element("h3", {}, "Positions after the split"), heatMap([split.view], 4)) : null, one.indices];
+    split ? element("div", {}, element("h2", {}, "The split that makes one view"), element("p", {}, split.pieces.map((p, d) => p.length > 1 ? "axis " + d + " as " + tuple(p) : null).filter(Boolean).join(", ")), viewTable(split.view, viewText(split.view)), element("h3", {}, "Positions after the split"), heatMap([split.view], 4)) : null, one.indices];
 }
 
 // The positions as a picture: a cell for each index, the last axis across. `bytes`: of an element.
@@ -218,8 +218,9 @@ function allKernels() {
   return list;
 }
 
-// What a launch could take at the machine's limits, in seconds.
-const bound = kernel => Math.max(kernel.bytes / data.machine.bytes_per_second, kernel.flops / data.machine.flops_per_second);
+// What a launch reaches of the machine's limits: 1 is all; null if that is not known.
+const reached = kernel => kernel.fastest > 0 && kernel.limit > 0 ? kernel.limit / kernel.fastest : null;
+const percent = share => (100 * share).toFixed(0) + " %";
 
 function kernelList(kernels, open) {
   const total = kernels.reduce((sum, k) => sum + (k.seconds || 0), 0);
@@ -228,23 +229,24 @@ function kernelList(kernels, open) {
   const body = element("tbody", {});
   const rows = order.map((kernel, k) => {
     const share = measured ? (kernel.seconds || 0) / total : kernel.estimated_nanoseconds / Math.max(1, kernels.reduce((s, x) => s + x.estimated_nanoseconds, 0));
-    const fast = kernel.fastest || 0;
-    return element("tr", {"aria-selected": "false"}, element("td", {}, element("button", {class: "link code", onclick: () => select(k), onkeydown: event => {
+    const [line, ...others] = kernel.sites.split(",");
+    return element("tr", {"aria-selected": "false"}, element("td", {class: "code", title: kernel.sites}, line + (others.length ? " +" + others.length : "")), element("td", {class: "wide"}, element("button", {class: "link code", onclick: () => select(k), onkeydown: event => {
       const to = event.key === "ArrowDown" ? k + 1 : event.key === "ArrowUp" ? k - 1 : -1;
       if (rows[to]) { event.preventDefault(); rows[to].querySelector("button").focus(); }
     }}, kernel.name || "copy")),
       element("td", {class: "num"}, measured ? si(kernel.seconds || 0, "s") : si(kernel.estimated_nanoseconds * 1e-9, "s")),
-      element("td", {}, element("span", {class: "bar", style: "width:" + (8 * share).toFixed(2) + "rem"}), " " + (100 * share).toFixed(0) + " %"),
+      element("td", {}, element("span", {class: "bar", style: "width:" + (8 * share).toFixed(2) + "rem"}), " " + percent(share)),
       element("td", {class: "num"}, measured ? String(kernel.launches || 0) : ""), element("td", {class: "num"}, si(kernel.bytes, "B")), element("td", {class: "num"}, si(kernel.flops, "op")),
-      element("td", {class: "num"}, fast && (kernel.bytes || kernel.flops) ? (100 * bound(kernel) / fast).toFixed(0) + " %" : ""),
-      element("td", {}, kernel.path), element("td", {class: "code"}, kernel.outputs.map(o => o.site).filter(Boolean).join(", ")));
+      element("td", {class: "num"}, reached(kernel) == null ? "" : percent(reached(kernel))), element("td", {class: "wide"}, kernel.path));
   });
   const select = k => {
     rows.forEach((row, r) => row.setAttribute("aria-selected", String(r === k)));
     open(order[k]);
   };
   body.append(...rows);
-  return [element("div", {class: "scroll"}, element("table", {class: "list"}, element("thead", {}, element("tr", {}, ["kernel", measured ? "time" : "estimated", "share", measured ? "launches" : "", "bytes of one", "operations of one", "of the limit", "path", "line"].map(t => element("th", {scope: "col"}, t)))), body)), () => select(0)];
+  return [element("div", {class: "scroll"}, element("table", {class: "list kernels"}, element("thead", {}, element("tr", {}, ["line", "kernel", measured ? "time" : "estimated", "share", measured ? "launches" : "", "bytes of one", "operations of one", "of the limit", "path"].map(t => element("th", {scope: "col"}, t)))), body)),
+    kernels.some(k => reached(k) > 1.005) ? element("p", {class: "note", id: "beyond"}, "More than 100 % of the limit: copies bound what reads and writes alike, and float32 multiply-adds bound operations. Reads alone, operations on smaller elements, and kernels that skip a part of what is counted may be faster.") : null,
+    () => select(0)];
 }
 
 function roofline(kernels) {
@@ -253,13 +255,17 @@ function roofline(kernels) {
   const W = 640, H = 320, L = 60, B = 40;
   const xs = timed.map(k => Math.log10(k.flops / k.bytes)), ridge = Math.log10(data.machine.flops_per_second / data.machine.bytes_per_second);
   const x0 = Math.floor(Math.min(-1, ...xs)), x1 = Math.ceil(Math.max(ridge + 0.5, ...xs));
-  const peak = Math.log10(data.machine.flops_per_second), y1 = Math.ceil(peak), y0 = Math.floor(Math.min(peak - 3, ...timed.map(k => Math.log10(k.flops / k.fastest))));
+  const peak = Math.log10(data.machine.flops_per_second), ys = timed.map(k => Math.log10(k.flops / k.fastest)), y1 = Math.ceil(Math.max(peak, ...ys)), y0 = Math.floor(Math.min(peak - 3, ...ys));
   const X = x => L + (x - x0) / (x1 - x0) * (W - L - 10), Y = y => H - B - (y - y0) / (y1 - y0) * (H - B - 10);
-  const roof = x => Math.min(peak, x + Math.log10(data.machine.bytes_per_second));
+  // A roof for each size of data whose copies were measured: in memory, and in caches.
+  const roofs = data.machine.copies.map(size => size[1]).reverse();
   const picture = svg("svg", {viewBox: "0 0 " + W + " " + H, width: W, role: "img", "aria-label": "roofline: operations per second over operations per byte"});
   for (let x = x0; x <= x1; ++x) picture.append(svg("text", {x: X(x), y: H - 18, "text-anchor": "middle"}, String(10 ** x)));
   for (let y = y0; y <= y1; ++y) picture.append(svg("text", {x: L - 6, y: Y(y) + 4, "text-anchor": "end"}, si(10 ** y, "")));
-  picture.append(svg("path", {d: "M" + X(x0) + " " + Y(Math.max(y0, roof(x0))) + " L" + X(ridge) + " " + Y(peak) + " L" + X(x1) + " " + Y(peak), "stroke-width": 2}));
+  roofs.forEach((speed, k) => {
+    const low = Math.max(x0, y0 - Math.log10(speed)), high = Math.max(low, peak - Math.log10(speed));
+    picture.append(svg("path", {d: "M" + X(low) + " " + Y(Math.min(peak, low + Math.log10(speed))) + " L" + X(high) + " " + Y(peak) + " L" + X(x1) + " " + Y(peak), "stroke-width": k ? 1 : 2, "stroke-dasharray": k ? "4 3" : ""}));
+  });
   picture.append(svg("text", {x: W / 2, y: H - 2, "text-anchor": "middle"}, "operations per byte"), svg("text", {x: L, y: 10}, "operations per second"));
   for (const k of timed) {
     const dot = svg("circle", {cx: X(Math.log10(k.flops / k.bytes)), cy: Y(Math.log10(k.flops / k.fastest)), r: 5});
@@ -267,7 +273,7 @@ function roofline(kernels) {
     picture.append(dot);
   }
   return element("section", {}, element("h2", {}, "Roofline"), element("div", {class: "scroll"}, picture),
-    element("div", {class: "note"}, "The line is this machine: " + si(data.machine.bytes_per_second, "B/s") + " and " + si(data.machine.flops_per_second, "op/s") + ", measured when the report was written."));
+    element("div", {class: "note"}, "The thick line is this machine: " + si(data.machine.bytes_per_second, "B/s") + " in memory" + (roofs.length > 1 ? " (dashed: in caches, up to " + si(Math.max(...roofs), "B/s") + ")" : "") + " and " + si(data.machine.flops_per_second, "op/s") + ", measured when the report was written."));
 }
 
 function operandPart(operand, open) {
@@ -340,7 +346,7 @@ function kernelPart(kernel, sourceLine) {
     element("td", {}, o.site ? element("button", {class: "link code", onclick: () => sourceLine(o.site)}, o.site) : "")));
   return element("div", {}, element("h2", {id: "kernel", tabindex: -1}, kernel.name || "copy"), element("table", {class: "list"}, lines),
     element("h3", {}, "Why it ends"), element("div", {class: "scroll"}, element("table", {class: "list"}, outputs)),
-    kernel.values.length ? element("details", {}, element("summary", {}, kernel.values.length + " values, sources first"), linked(kernel.values.join("\n"), sourceLine)) : null,
+    kernel.values.length ? element("details", {}, element("summary", {}, kernel.values.length + (kernel.values.length === 1 ? " value" : " values, sources first")), linked(kernel.values.join("\n"), sourceLine)) : null,
     nameList(kernel),
     element("h3", {}, "Accesses"), kernel.cut ? element("p", {class: "note"}, "The accesses are left out: the file would exceed its limit.") : kernel.operands.map((operand, k) => operandPart(operand, k === 0)),
     kernel.program ? element("details", {}, element("summary", {}, "Loop program"), linked(kernel.program, sourceLine)) : null,
@@ -393,10 +399,10 @@ function timelinePart(kernels, open) {
   picture.append(svg("text", {x: 4, y: 24}, si(most, "B")), svg("text", {x: 4, y: H}, "0 B"), svg("text", {x: L, y: height - 4}, "0 s"), svg("text", {x: W - 10, y: height - 4, "text-anchor": "end"}, si(end, "s")));
   const ordered = launches.slice().sort((a, b) => a[1] - b[1]);
   picture.append(svg("path", {d: "M" + L + " " + H + ordered.map(l => " H" + X(l[1]).toFixed(1) + " V" + Y(l[4]).toFixed(1)).join("") + " H" + X(end), "stroke-width": 2}));
-  for (const [name, start, seconds, thread, bytes] of launches) {
+  for (const [name, start, seconds, thread, bytes, number] of launches) {
     const bar = svg("rect", {x: X(start), y: H + 6 + lane * threads.indexOf(thread), width: Math.max(1, X(start + seconds) - X(start)), height: lane - 2, fill: "hsl(" + (name * 67 % 360) + " 60% 55%)"});
     bar.append(svg("title", {}, names[name] + ": " + si(seconds, "s") + " at " + si(start, "s") + ", " + si(bytes, "B") + " held"));
-    const kernel = kernels.find(k => k.name === names[name]);
+    const kernel = kernels[number];
     if (kernel) bar.addEventListener("click", () => open(kernel));
     picture.append(bar);
   }
@@ -411,14 +417,14 @@ function drawReport() {
   let toLine = () => {};
   const open = kernel => { detail.replaceChildren(kernelPart(kernel, site => toLine(site))); };
   const jump = kernel => { open(kernel); detail.scrollIntoView(); detail.querySelector("#kernel").focus(); };
-  const [list, first] = kernelList(kernels, open);
+  const [list, note, first] = kernelList(kernels, open);
   const [sources, line] = sourcesPart(kernels, jump);
   toLine = line;
   const rules = {};
   for (const s of data.schedules) for (const r of s.rules) (rules[r.name] = rules[r.name] || {times: 0, reasons: []}, rules[r.name].times += r.times, rules[r.name].reasons.push(...r.reasons));
   show(element("h1", {}, data.title), element("p", {class: "note"}, data.schedules.length + (data.schedules.length === 1 ? " schedule, " : " schedules, ") + kernels.length + (kernels.length === 1 ? " kernel on " : " kernels on ") + data.device +
     (data.left_out ? "; " + data.left_out + " further schedules are left out" : "") + (kernels.some(k => k.seconds) ? "" : "; nothing ran, so times are estimates")),
-    element("section", {}, element("h2", {}, "Kernels"), kernels.length ? list : element("p", {}, "Nothing is to be computed.")), detail, timelinePart(kernels, jump), roofline(kernels), tracesPart(site => toLine(site)), sources,
+    element("section", {}, element("h2", {}, "Kernels"), kernels.length ? [list, note] : element("p", {}, "Nothing is to be computed.")), detail, timelinePart(kernels, jump), roofline(kernels), tracesPart(site => toLine(site)), sources,
     element("section", {}, element("h2", {}, "Memory"), data.schedules.map((s, k) => data.schedules.length > 1 ? element("details", {}, element("summary", {}, "schedule " + k), memoryPart(s)) : memoryPart(s))),
     element("section", {}, element("h2", {}, "Rewrite rules that applied"), Object.keys(rules).length ? element("table", {class: "list"}, Object.entries(rules).map(([name, r]) =>
       element("tr", {}, element("td", {class: "code"}, name), element("td", {class: "num"}, r.times + "x"), element("td", {}, r.reasons.join("; "))))) : element("p", {class: "note"}, "none")));

@@ -200,7 +200,7 @@ TEST_CASE("a call of the host whose batches, ranks or sizes are forged is refuse
     f(x);
     f.save(path);
     const std::string bytes = file_text(path);
-    std::size_t tried = 0, loaded = 0;
+    std::size_t tried = 0, loaded = 0, other_batches = 0;
     for (std::size_t at = kBodyAt; at + 8 <= bytes.size(); ++at) {
       std::int64_t number = 0;
       std::memcpy(&number, bytes.data() + at, sizeof number);
@@ -215,17 +215,20 @@ TEST_CASE("a call of the host whose batches, ranks or sizes are forged is refuse
           const auto g = load_function<Tensor(Tensor)>(path);
           ++loaded;
           static_cast<void>(g(x).template to_vector<float>());
-        } catch (const Error&) {
+        } catch (const Error& error) {
+          const std::string why(error.message());
+          other_batches += why.find("have an axis 0 of one extent") != std::string::npos ? 1 : 0;
         }
       }
     }
     CHECK(tried > 20);
     CHECK(loaded < tried);
+    CHECK(other_batches > 0);
   };
   calls([](Tensor x) { return inverse(x); }, {2, 3, 5, 25});
   calls([](Tensor x) { return svd(x, true).u; }, {2, 3, 5, 25, 55});
   calls([](Tensor x) { return solve(x, x); }, {2, 3, 5, 25});
-  calls([](Tensor x) { return real(fft(x)); }, {1, 2, 3, 5, 25});
+  calls([](Tensor x) { return real(fft(x)); }, {2, 3, 5, 10});
 }
 
 TEST_CASE("pipes and devices are refused without waiting for them") {

@@ -1,6 +1,8 @@
 // Breaks every invariant of a loop program once.
 #include <doctest/doctest.h>
 
+#include <memory>
+
 #include "../backend/programs.hpp"
 #include "codegen/contraction.hpp"
 
@@ -260,6 +262,29 @@ TEST_CASE("loads, stores, positions, constants, roundings") {
         "verify: kernel k: stage 1, body instruction 13: Store to argument 2, which is no output");
   CHECK(message([](auto& p) { body(p, 1, 13).result = 0; }) ==
         "verify: kernel k: stage 1, body instruction 13: Store has a result, v0");
+}
+
+TEST_CASE("calls of the host") {
+  const auto program = [](bool batched, std::initializer_list<Shape> shapes) {
+    LoopProgram p;
+    p.name = "k";
+    codegen::Hosting host;
+    host.function = std::make_shared<graph::HostFunction>(
+        "f", [](const HostCall&) {}, HostOptions{.batched = batched});
+    for (const Shape& shape : shapes) {
+      host.shapes.push_back(shape);
+      p.arguments.push_back({DType::float32, numel(shape), host.shapes.size() == shapes.size(), "a"});
+    }
+    p.hosting = host;
+    p.form = codegen::Host{};
+    return p;
+  };
+  CHECK_NOTHROW(codegen::verify(program(true, {{2, 3}, {2, 1}, {2}})));
+  CHECK_NOTHROW(codegen::verify(program(false, {{2, 3}, {7, 1}})));
+  CHECK_THROWS_WITH_AS(codegen::verify(program(true, {{2, 3}, {7, 1}})),
+                       "verify: kernel k: host function: argument 0 has not the batches of the result", InternalError);
+  CHECK_THROWS_WITH_AS(codegen::verify(program(true, {{}, {1}})),
+                       "verify: kernel k: host function: argument 0 has not the batches of the result", InternalError);
 }
 
 }  // namespace verify_test

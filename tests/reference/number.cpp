@@ -255,9 +255,10 @@ bool rounding_decides_power(Op op, const Number& x, const Number& y) {
   return op == Op::Pow && y.error != 0 && x.f - x.error < 0 && std::floor(y.f + y.error) >= std::ceil(y.f - y.error);
 }
 
-// The powers of a negative base to all integers in the interval of the exponent, or NaN.
+// The powers of a negative base to all integers in the interval of the exponent, or NaN. Of an infinite base others are
+// 0 or infinity.
 Number power_or_nan(DType dtype, const Number& x, const Number& y) {
-  if (x.f + x.error >= 0) return Number::unknown();
+  if (x.f + x.error >= 0 || std::isinf(x.f)) return Number::unknown();
   const double first = std::ceil(y.f - y.error);
   const double last = std::floor(y.f + y.error);
   double least = HUGE_VAL;

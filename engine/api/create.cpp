@@ -67,6 +67,14 @@ Tensor float_range(const Call& call, const Operand& start, const Operand& stop, 
   if (!(steps < 0x1p63)) throw OverflowError("arange", fmt::format("{} to {} passes 2^63-1 elements", first, last));
   const Shape shape{static_cast<std::int64_t>(steps > 0 ? steps : 0)};
   const Device device = default_device();
+  if (is_integer(dtype)) {
+    // As NumPy: the first two numbers are cast, and their difference is the step of all.
+    const auto cast = [&](double x) { return static_cast<std::uint64_t>(Scalar::of_float(dtype, x).i); };
+    const std::uint64_t from = cast(first), apart = cast(first + by) - from;
+    const Tensor numbers =
+        progression(call, static_cast<std::int64_t>(from), static_cast<std::int64_t>(apart), shape[0]);
+    return Access::tensor(call.cast(Access::node(numbers), dtype));
+  }
   // start + i * step in float64, rounded once.
   NodePtr x = call.cast(graph::iota(shape, device, call.origin()), DType::float64);
   x = call.binary(Op::Add, call.binary(Op::Mul, std::move(x), by), first);
@@ -170,11 +178,15 @@ Tensor between(const Call& call, const Operand& start, const Operand& stop, SymI
   Shape along(shape.size() + 1, SymInt(1));
   along[0] = count;
   const Tensor places = Access::tensor(call.reshape(graph::iota({count}, device, call.origin()), along));
-  const Tensor from = Access::tensor(first), to = Access::tensor(last);
+  // Ends whose difference passes the range are halved on the way.
+  const Tensor ends[] = {Access::tensor(first), Access::tensor(last)};
+  const Tensor scale = where(isfinite(ends[1] - ends[0]), scalar(1, DType::float64), 0.5);
+  const Tensor from = ends[0] * scale, to = ends[1] * scale;
   const Tensor step = (to - from) / sym_max(count - 1, 1);
   const Tensor place = places.to(DType::float64);
   const Tensor up = from + place * step, down = to - (sym_max(count - 1, 0) - place) * step;
-  return where(places < sym_max(count / 2, 1), up, down).to(dtype);
+  const Tensor line = where(places < sym_max(count / 2, 1), up, down) / scale;
+  return where(ends[0] == ends[1], ends[0], line).to(dtype);
 }
 
 }  // namespace

@@ -178,14 +178,16 @@ NodePtr expanded(const Call& call, NodePtr x, const Shape& shape) {
     if (d >= ahead)
       of_x[d] = {0, {{d - ahead, 1}}};
     else if (d + 1 == shape.size())
-      of_x[d] = {1, {}};
+      of_x[d] = {0, {}};  // of a tensor without axes all strides are 0
     else if (d + 1 >= ahead)
       of_x[d] = {0, {{d + 1 - ahead, padded[d + 1]}}};
     else
       of_x[d] = of_x[d + 1];
     if (repeats || (d < ahead && d + 1 < shape.size() && of_padded[d + 1].terms.empty())) of_padded[d] = {0, {}};
   }
-  if (ahead != 0) {
+  if (rank == 0) {  // a reshape may end at an axis of extent 1 below, which has another stride
+    x = graph::with_unit_axis_strides(call.reshape(std::move(x), padded), std::move(of_x), call.origin());
+  } else if (ahead != 0) {
     const NodePtr source = x;
     x = graph::with_derived_strides(call.reshape(std::move(x), padded), source, std::move(of_x));
   }

@@ -248,6 +248,8 @@ Tensor flatten(const Operand& x, std::int64_t first, std::int64_t last) {
 
 Tensor unflatten(const Operand& x, std::int64_t axis, const Shape& shape) {
   const Call call("unflatten", x);
+  if (shape.empty())
+    throw ShapeError("unflatten", "no extents to split an axis in; give one at least, or drop the axis with squeeze");
   return call.view(x, [=](NodePtr node) {
     const std::size_t d = call.axis(axis, node->shape.size());
     const SymInt extent = node->shape[d];

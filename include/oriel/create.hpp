@@ -61,8 +61,11 @@ template <detail::Size T>
 ///   arange(5, 0, -2);   // {5, 3, 1}
 [[nodiscard]] Tensor arange(const Operand& stop);
 [[nodiscard]] Tensor arange(const Operand& start, const Operand& stop, const Operand& step = 1);
-/// The same in a dtype, to which each number is converted as Tensor::to does. Floats are computed in float64 first.
+/// The same in a dtype. Floats are computed in float64 and rounded. Integers of float numbers are those of NumPy,
+/// PyTorch and MLX: there are as many as steps fit, and they begin with `start` and increase by the difference of
+/// `start + step` and `start`, both converted first.
 ///   arange(5, DType::float32);  arange(0, 1, 0.25, DType::float64);
+///   arange(0., 5., 1.5, DType::int32);  // {0, 1, 2, 3}
 /// @{
 [[nodiscard]] Tensor arange(const Operand& stop, DType dtype);
 [[nodiscard]] Tensor arange(const Operand& start, const Operand& stop, const Operand& step, DType dtype);

@@ -48,7 +48,8 @@ namespace ORIEL_API oriel {
 [[nodiscard]] Tensor movedim(const Operand& x, const Ints& from, const Ints& to);
 /// Joins the axes first to last (included) to one; a view. A tensor without axes gets one.
 [[nodiscard]] Tensor flatten(const Operand& x, std::int64_t first = 0, std::int64_t last = -1);
-/// Splits an axis in axes of these extents, of which one may be -1; a view. Throws unless their product is the extent.
+/// Splits an axis in axes of these extents, of which one may be -1; a view. Throws ShapeError for no extents, and
+/// unless their product is the extent.
 [[nodiscard]] Tensor unflatten(const Operand& x, std::int64_t axis, const Shape& shape);
 /// Reverses the second axis (fliplr) or the first one (flipud); views. fliplr throws for fewer than two axes, flipud
 /// for none.

@@ -36,6 +36,11 @@ TEST_CASE("ranges") {
   CHECK(arange(3, 1).numel() == 0);
   CHECK(arange(0.0, 1.0, 0.25).to_vector<float>() == std::vector<float>{0, 0.25F, 0.5F, 0.75F});
   CHECK(arange(INT64_MIN, INT64_MIN + 3).to_vector<std::int64_t>() == Ints64{INT64_MIN, INT64_MIN + 1, INT64_MIN + 2});
+  // Integers of float steps: the first step, rounded, is the step of all, as in NumPy.
+  CHECK(arange(0., 5., 1.5, DType::int32).to_vector<std::int32_t>() == std::vector<std::int32_t>{0, 1, 2, 3});
+  CHECK(arange(0.5, 5, 1.5, DType::int64).to_vector<std::int64_t>() == Ints64{0, 2, 4});
+  CHECK(arange(5., 0., -1.5, DType::int8).to_vector<std::int8_t>() == std::vector<std::int8_t>{5, 3, 1, -1});
+  CHECK(arange(0, 1, 0.3, DType::uint8).to_vector<std::uint8_t>() == std::vector<std::uint8_t>{0, 0, 0, 0});
   CHECK_THROWS_WITH_AS(arange(0, 5, 0), "arange: step is 0; give a step that leads from start to stop", ArgumentError);
   CHECK_THROWS_WITH_AS(arange(0, INFINITY), "arange: stop is inf; give a finite number", ArgumentError);
   CHECK_THROWS_WITH_AS(arange(scalar(3)), "arange: stop is a tensor; give a number", ArgumentError);

@@ -48,6 +48,16 @@ TEST_CASE("axes") {
       "matrix first",
       ShapeError);
   CHECK(broadcast_to(iota({3}), {2, -1}).shape() == Shape{2, 3});
+  // As in PyTorch, all strides of an expanded tensor without axes are 0.
+  for (const Tensor& x : {scalar(1.F), Tensor(scalar(1.F).realize()), sum(iota({3}))}) {
+    CHECK(x.expand({1, 1}).strides() == Ints{0, 0});
+    CHECK(x.expand({1}).strides() == Ints{0});
+    CHECK(x.expand({3, 1}).strides() == Ints{0, 0});
+    CHECK(x.expand({1, 3}).strides() == Ints{0, 0});
+    CHECK(broadcast_to(x, {2, 1, 1}).strides() == Ints{0, 0, 0});
+    CHECK(x.expand({2, 2}).to(DType::int64).to_vector<std::int64_t>().size() == 4);
+  }
+  CHECK(ones({1}).expand({1, 1}).strides() == Ints{1, 1});
   CHECK(broadcast_shape({2, 1}, {3}) == Shape{2, 3});
 }
 

@@ -119,6 +119,9 @@ TEST_CASE("errors of functions of shapes name the function and what would do") {
   CHECK_THROWS_WITH_AS(movedim(x, {0, 0}, {0, 1}), doctest::Contains("movedim: "), ShapeError);
   CHECK_THROWS_WITH_AS(movedim(x, {0}, {0, 1}), doctest::Contains("movedim: 1 axes to 2 positions"), ShapeError);
   CHECK_THROWS_WITH_AS(flatten(x, 1, 0), doctest::Contains("flatten: axis 1 of (2, 3) lies behind axis 0"), ShapeError);
+  CHECK_THROWS_WITH_AS(unflatten(ones({1}), 0, {}),
+                       "unflatten: no extents to split an axis in; give one at least, or drop the axis with squeeze",
+                       ShapeError);
   CHECK_THROWS_WITH_AS(unflatten(x, 1, {2, -1}), doctest::Contains("has extent 3, which (2, -1) does not split"),
                        ShapeError);
   CHECK_THROWS_WITH_AS(rot90(x, 1, 0, 0), doctest::Contains("rot90: axes 0 and 0 of (2, 3) are the same"), ShapeError);

@@ -6,7 +6,7 @@
 #include <limits>
 #include <numbers>
 
-#include "api/value.hpp"
+#include "api/interpolation.hpp"
 #include "oriel/error.hpp"
 
 namespace oriel {
@@ -69,13 +69,7 @@ Tensor integral(const Operand& y, std::int64_t axis, DType dtype, Distance&& dis
 }  // namespace
 
 Tensor lerp(const Operand& a, const Operand& b, const Operand& weight) {
-  return composed(
-      "lerp",
-      [](const Value& from, const Value& to, const Value& w) {
-        const Value way = to - from;
-        return where(w < 0.5, from + w * way, to - way * (1 - w));
-      },
-      a, b, weight);
+  return composed("lerp", api::between, a, b, weight);
 }
 
 Tensor addcmul(const Operand& x, const Operand& a, const Operand& b, const Operand& value) {

@@ -3,7 +3,7 @@
 #include <algorithm>
 #include <numbers>
 
-#include "api/call.hpp"
+#include "api/compare.hpp"
 #include "graph/next_after.hpp"
 #include "oriel/error.hpp"
 #include "oriel/ops.hpp"
@@ -23,35 +23,22 @@ Tensor binary(Op op, std::string_view name, const Operand& a, const Operand& b, 
   return Access::tensor(graph::binary(op, std::move(x), std::move(y), call.origin()));
 }
 
-// An integer and an unsigned one of 64 bits, which no dtype holds both: a negative number is less than the other,
-// whatever that is.
-Tensor compare_signs(const Call& call, Op op, const Tensor& a, const Tensor& b) {
-  const bool first = !is_unsigned(a.dtype());
-  const bool negative_gives = op == Op::Ne || (first && op != Op::Eq);
-  const NodePtr below = call.binary(Op::Lt, Access::node(first ? a : b), 0);
-  const auto bits = [&](const Tensor& x) { return call.cast(Access::node(x), DType::uint64); };
-  const NodePtr others = call.binary(op, bits(a), bits(b));
-  return Access::tensor(call.where(below, call.like(others, negative_gives ? 1 : 0), others));
-}
-
 // Integers of two dtypes are compared by their values, also where promotion would wrap a tensor without axes.
 // `swapped`: the program wrote b op' a, with > for < and >= for <=.
-Tensor compare_values(Op op, std::string_view name, const Operand& a, const Operand& b, bool swapped = false) {
+Tensor compare(Op op, std::string_view name, const Operand& a, const Operand& b, bool swapped = false) {
   const Call call(name, a);
   const Tensor* const ta = Access::tensor(a);
   const Tensor* const tb = Access::tensor(b);
-  std::pair<NodePtr, NodePtr> met;
-  if (ta == nullptr || tb == nullptr || !is_integer(ta->dtype()) || !is_integer(tb->dtype()) ||
-      ta->dtype() == tb->dtype()) {
-    met = call.meet(a, b);
+  NodePtr result;
+  if (ta != nullptr && tb != nullptr && is_integer(ta->dtype()) && is_integer(tb->dtype())) {
+    result = api::compared(call, op, Access::node(*ta), Access::node(*tb));
   } else {
-    const DType both = promote(ta->dtype(), tb->dtype());
-    if (!is_integer(both)) return compare_signs(call, op, *ta, *tb);
-    const auto widened = [&](const Tensor& x) { return Access::tensor(call.cast(Access::node(x), both)); };
-    met = call.meet(widened(*ta), widened(*tb));
+    auto [x, y] = call.meet(a, b);
+    result = graph::binary(op, std::move(x), std::move(y), call.origin());
   }
-  NodePtr result = graph::binary(op, std::move(met.first), std::move(met.second), call.origin());
-  return Access::tensor(swapped ? graph::mirrored(std::move(result)) : std::move(result));
+  // The result of more than one node says nothing of the operands' order.
+  const bool mirrored = swapped && (result->op == op);
+  return Access::tensor(mirrored ? graph::mirrored(std::move(result)) : std::move(result));
 }
 
 Tensor of_floats(Op op, std::string_view name, const Operand& x) {
@@ -160,12 +147,12 @@ Tensor clamp(const Operand& x, const Operand& low, const Operand& high) {
   return Access::tensor(call.binary(Op::Min, std::move(below), std::move(hi)));
 }
 
-Tensor operator==(const Operand& a, const Operand& b) { return compare_values(Op::Eq, "equal", a, b); }
-Tensor operator!=(const Operand& a, const Operand& b) { return compare_values(Op::Ne, "not_equal", a, b); }
-Tensor operator<(const Operand& a, const Operand& b) { return compare_values(Op::Lt, "less", a, b); }
-Tensor operator<=(const Operand& a, const Operand& b) { return compare_values(Op::Le, "less_equal", a, b); }
-Tensor operator>(const Operand& a, const Operand& b) { return compare_values(Op::Lt, "greater", b, a, true); }
-Tensor operator>=(const Operand& a, const Operand& b) { return compare_values(Op::Le, "greater_equal", b, a, true); }
+Tensor operator==(const Operand& a, const Operand& b) { return compare(Op::Eq, "equal", a, b); }
+Tensor operator!=(const Operand& a, const Operand& b) { return compare(Op::Ne, "not_equal", a, b); }
+Tensor operator<(const Operand& a, const Operand& b) { return compare(Op::Lt, "less", a, b); }
+Tensor operator<=(const Operand& a, const Operand& b) { return compare(Op::Le, "less_equal", a, b); }
+Tensor operator>(const Operand& a, const Operand& b) { return compare(Op::Lt, "greater", b, a, true); }
+Tensor operator>=(const Operand& a, const Operand& b) { return compare(Op::Le, "greater_equal", b, a, true); }
 
 Tensor logical_and(const Operand& a, const Operand& b) { return logical(Op::And, "logical_and", a, b); }
 Tensor logical_or(const Operand& a, const Operand& b) { return logical(Op::Or, "logical_or", a, b); }

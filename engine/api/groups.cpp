@@ -4,6 +4,7 @@
 #include <cmath>
 #include <limits>
 
+#include "api/compare.hpp"
 #include "api/scatter_parts.hpp"
 #include "api/value.hpp"
 #include "oriel/create.hpp"
@@ -176,10 +177,11 @@ Value line_of(const Call& call, const Operand& x) {
 
 Histogram finished(const Call& call, Tensor counts, Tensor edges, bool density) {
   if (!density) return {std::move(counts), std::move(edges)};
-  const Value n = Value(call, Access::node(counts)).to(DType::float64),
-              e = Value(call, Access::node(edges)).to(DType::float64);
+  const Value n = Value(call, Access::node(counts)).to(DType::float64), given(call, Access::node(edges));
   const SymInt count = n.shape()[0];
-  const Value widths = e.shrink(0, 1, count + 1) - e.shrink(0, 0, count);
+  // Differences of ascending integers are exact in uint64.
+  const Value e = given.to(is_floating(given.dtype()) ? DType::float64 : DType::uint64);
+  const Value widths = (e.shrink(0, 1, count + 1) - e.shrink(0, 0, count)).to(DType::float64);
   const Value total = n.reduce(Op::Sum, {0}).broadcast(n.shape());
   return {(n / widths / total).tensor(), std::move(edges)};
 }
@@ -210,18 +212,18 @@ Histogram histogram(const Operand& x, const Tensor& edges, const HistogramOption
   if (edges.rank() != 1 || edges.size(0) < 2)
     throw ShapeError("histogram", fmt::format("edges {}; they are a vector of at least 2", to_string(edges.shape())));
   if (options.range) throw ArgumentError("histogram", "a range beside edges, which say it");
-  const Shape shape = call.node(x)->shape;
-  const Value v = line_of(call, x);
+  const Value all(call, api::comparable(call, x, edges.dtype(), edges.device()));
+  const Shape& shape = all.shape();
+  const Value v = all.reshape({numel(shape)}), e(call, Access::node(edges));
   const SymInt bins = edges.size(0) - 1;
-  const Tensor wide = edges.to(v.dtype());
-  const Tensor found = searchsorted(wide, Operand(v.tensor(), Access::site(x)), true);
-  const Value e(call, Access::node(wide));
-  const Value low = e.shrink(0, 0, 1).broadcast(v.shape()), high = e.shrink(0, bins, bins + 1).broadcast(v.shape());
+  const Tensor found = searchsorted(edges, Operand(v.tensor(), Access::site(x)), true);
+  const Value low = e.shrink(0, 0, 1), high = e.shrink(0, bins, bins + 1);
+  const Value inside(call, call.binary(Op::And, api::compared(call, Op::Le, low.node(), v.node()),
+                                       api::compared(call, Op::Le, v.node(), high.node())));
   const Value place(call, Access::node(found));
   const Value last(call, api::position_number(call, bins, *place.node()));
   const Value in_bin = min(place - 1, last - 1);
-  return finished(call, counts_at(where((low <= v) & (v <= high), in_bin, last), bins, options.weights, shape), edges,
-                  options.density);
+  return finished(call, counts_at(where(inside, in_bin, last), bins, options.weights, shape), edges, options.density);
 }
 
 Tensor histogramdd(const Operand& x, const std::vector<std::int64_t>& bins,

@@ -6,7 +6,8 @@
 #include <bit>
 #include <limits>
 
-#include "api/value.hpp"
+#include "api/compare.hpp"
+#include "api/interpolation.hpp"
 #include "oriel/error.hpp"
 #include "oriel/movement.hpp"
 #include "oriel/reduce.hpp"
@@ -19,6 +20,8 @@ using api::Op;
 using api::Value;
 
 namespace {
+
+constexpr double kNoNumber = std::numeric_limits<double>::quiet_NaN();
 
 /// An operand with at least one axis, and the axis along which it is ordered.
 struct Ordering {
@@ -80,15 +83,14 @@ Tensor middle_of_all(const char* name, const Operand& x, bool ignore_nan) {
   const Value v(call, call.node(x));
   const SymInt n = numel(v.shape());
   if (n == 0 && is_floating(v.dtype())) {
-    return Value(call, graph::constant(graph::Scalar::of_float(v.dtype(), std::numeric_limits<double>::quiet_NaN()), {},
-                                       v.device(), call.origin()))
+    return Value(call, graph::constant(graph::Scalar::of_float(v.dtype(), kNoNumber), {}, v.device(), call.origin()))
         .tensor();
   }
   const Tensor line = v.reshape({n}).tensor();
   return middle(name, Operand(line, Access::site(x)), 0, false, ignore_nan).values;
 }
 
-/// The number of elements along the last axis of `sorted` that stand before each value.
+/// The number of elements along the last axis of `sorted` that stand before each value, compared by value.
 Value places(const Call& call, const Value& sorted, const Value& values, bool right, Site site) {
   const SymInt last = sorted.shape().back();
   const std::int64_t n = last.value();  // the steps are unrolled
@@ -102,7 +104,7 @@ Value places(const Call& call, const Value& sorted, const Value& values, bool ri
     const Tensor read =
         vector ? take(Operand(source, site), at, 0, Bounds::zero) : gather(Operand(source, site), at, -1, Bounds::zero);
     const Value element(call, Access::node(read));
-    Value before = right ? element <= values : element < values;
+    Value before(call, api::compared(call, right ? Op::Le : Op::Lt, element.node(), values.node()));
     // Numbers stand before NaN, and NaN before NaN only if it is put in behind equal ones.
     if (is_floating(values.dtype())) before = before | (right ? isnan(values) : isnan(values) & !isnan(element));
     place = where((next <= static_cast<double>(n)) & before, next, place);
@@ -195,10 +197,9 @@ Tensor quantiles(const Operand& x, const std::vector<double>& q, std::int64_t ax
   if (between == Between::linear || between == Between::midpoint) {
     const Value upper = read(high), share = at - low;
     const Value t = between != Between::linear ? out.like(0.5) : ignore_nan ? share : share.reshape(aligned);
-    // The upper one may be infinite beside a share of 0.
-    out = where(t == 0, out, where(t < 0.5, out + t * (upper - out), upper - (upper - out) * (1 - t)));
+    out = api::between(out, upper, t);
   }
-  if (!ignore_nan) out = where(o.nan_count() > 0, std::numeric_limits<double>::quiet_NaN(), out);
+  if (!ignore_nan) out = where(o.nan_count() > 0, kNoNumber, out);
   // The quantiles become the first axis.
   const std::size_t rank = sorted.rank();
   Ints order{o.axis};
@@ -286,10 +287,8 @@ namespace {
 Tensor searched(const char* name, const Tensor& sorted, const Operand& values, bool right) {
   const Call call(name, values);
   const Site site = Access::site(values);
-  const Operand first(sorted, site);
-  const DType dtype = api::common_dtype({&first, &values});
-  const Value line(call, call.cast(Access::node(sorted), dtype));
-  const Value wanted(call, call.node(values, dtype, {}, sorted.device()));
+  const Value line(call, Access::node(sorted));
+  const Value wanted(call, api::comparable(call, values, line.dtype(), sorted.device()));
   const std::size_t rank = line.shape().size();
   bool fits = rank == 1 || (rank == wanted.shape().size() && rank != 0);
   for (std::size_t d = 0; fits && rank > 1 && d + 1 < rank; ++d) fits = line.shape()[d] == wanted.shape()[d];
@@ -313,17 +312,15 @@ Tensor bucketize(const Operand& x, const Tensor& boundaries, bool right) {
 Tensor isin(const Operand& x, const Tensor& elements) {
   const Call call("isin", x);
   const Site site = Access::site(x);
-  const Operand others(elements, site);
-  const DType dtype = api::common_dtype({&x, &others});
-  const Value wanted(call, call.node(x, dtype, {}, elements.device()));
+  const Value wanted(call, api::comparable(call, x, elements.dtype(), elements.device()));
   const SymInt n = elements.numel();
   if (n == 0) return wanted.like(0).to(DType::bool_).tensor();
-  const Tensor line = Value(call, call.cast(Access::node(elements), dtype)).reshape({n}).tensor();
+  const Tensor line = Value(call, Access::node(elements)).reshape({n}).tensor();
   const Tensor sorted = sort(Operand(line, site), 0);
   const Value all(call, Access::node(sorted));
   const Tensor at = places(call, all, wanted, false, site).binary(Op::Min, n - 1).tensor();
   const Value found(call, Access::node(take(Operand(sorted, site), at, 0, Bounds::zero)));
-  return (found == wanted).tensor();
+  return Access::tensor(api::compared(call, Op::Eq, found.node(), wanted.node()));
 }
 
 Tensor interp(const Operand& x, const Tensor& xp, const Tensor& fp) {
@@ -346,7 +343,13 @@ Tensor interp(const Operand& x, const Tensor& xp, const Tensor& fp) {
   const Value x0 = read(at, before), x1 = read(at, behind), y0 = read(height, before), y1 = read(height, behind);
   // At a point itself, and beyond the ends, nothing is divided by 0.
   const Value inside = (before >= 0) & behind.binary(Op::Lt, n) & !(v == x0);
-  const Value out = where(inside, y0 + (v - x0) * ((y1 - y0) / where(inside, x1 - x0, 1)), y0);
+  const Value distance = where(inside, x1 - x0, 1), slope = (y1 - y0) / distance;
+  // Where a difference passes the range, the share of the way counts: halves of finite points never do, and an infinite
+  // point is far from all others.
+  const Value share = where(isinf(x0), 1, (v * 0.5 - x0 * 0.5) / (x1 * 0.5 - x0 * 0.5));
+  const Value far = where(y0 == y1, y0, api::between(y0, y1, where(isinf(x0) & isinf(x1), kNoNumber, share)));
+  const Value line = where(api::is_finite(distance) & api::is_finite(slope), y0 + (v - x0) * slope, far);
+  const Value out = where(inside, line, y0);
   return where(isnan(v), v, out).to(dtype).tensor();
 }
 

@@ -3,6 +3,7 @@
 
 #include <algorithm>
 
+#include "api/interpolation.hpp"
 #include "api/window_view.hpp"
 #include "oriel/error.hpp"
 #include "oriel/movement.hpp"
@@ -16,6 +17,7 @@ using api::Access;
 using api::Call;
 using api::Op;
 using api::Value;
+using api::weighted;
 
 namespace {
 
@@ -95,10 +97,10 @@ Value resampled(const Value& x, std::size_t axis, SymInt size, Interpolation mod
   aligned[axis] = size;
   const Value t = (at - below).reshape(aligned);
   if (mode == Interpolation::linear) {
-    return read_at(x, axis, first, site) * (1 - t) + read_at(x, axis, first + 1, site) * t;
+    return weighted(read_at(x, axis, first, site), 1 - t) + weighted(read_at(x, axis, first + 1, site), t);
   }
-  Value out = read_at(x, axis, first - 1, site) * cubic_weight(t, 0);
-  for (int k = 1; k < 4; ++k) out = out + read_at(x, axis, first + (k - 1), site) * cubic_weight(t, k);
+  Value out = weighted(read_at(x, axis, first - 1, site), cubic_weight(t, 0));
+  for (int k = 1; k < 4; ++k) out = out + weighted(read_at(x, axis, first + (k - 1), site), cubic_weight(t, k));
   return out;
 }
 
@@ -236,7 +238,8 @@ Tensor grid_sample(const Operand& x, const Tensor& grid, Interpolation mode, boo
     const SymInt part = axis == 3 ? 0 : 1, n = from[axis];
     const Value unit = at.shrink(3, part, part + 1).reshape({to[0], 1, count}) + 1;
     const Value pixel = align_corners ? unit.binary(Op::Mul, n - 1) * 0.5 : (unit.binary(Op::Mul, n) - 1) * 0.5;
-    return border ? max(pixel.binary(Op::Min, n - 1), 0) : pixel;
+    if (border) return where(isnan(pixel), 0, max(pixel.binary(Op::Min, n - 1), 0));
+    return where(api::is_finite(pixel), pixel, -2);  // outside, with neighbours that are outside
   };
   const Value column = position(3), row = position(2);
   const auto read = [&](const Value& i, const Value& j) {  // pixels in row i and column j, which are whole numbers
@@ -250,9 +253,10 @@ Tensor grid_sample(const Operand& x, const Tensor& grid, Interpolation mode, boo
   if (mode == Interpolation::nearest) return finish(read(round(row), round(column)));
   const Value top = row.unary(Op::Floor), left = column.unary(Op::Floor);
   const Value down = row - top, right = column - left;
-  const Value upper = read(top, left) * (1 - right) + read(top, left + 1) * right;
-  const Value lower = read(top + 1, left) * (1 - right) + read(top + 1, left + 1) * right;
-  return finish(upper * (1 - down) + lower * down);
+  const auto line = [&](const Value& i) {
+    return weighted(read(i, left), 1 - right) + weighted(read(i, left + 1), right);
+  };
+  return finish(weighted(line(top), 1 - down) + weighted(line(top + 1), down));
 }
 
 Tensor convolve(const Operand& a, const Operand& b, Overlap overlap) {

@@ -10,7 +10,8 @@
 
 namespace ORIEL_API oriel {
 
-/// a + weight * (b - a), in floats. From weight 0.5 on it is computed from b, so that weight 1 gives b exactly.
+/// a + weight * (b - a), in floats. From weight 0.5 on it is computed from b, so that weight 1 gives b exactly. Where
+/// b - a is beyond the range, a * (1 - weight) + b * weight, without the one whose weight is 0; equal infinities stay.
 ///   lerp(a, b, 0.25)
 [[nodiscard]] Tensor lerp(const Operand& a, const Operand& b, const Operand& weight);
 /// x + value * a * b, in the promoted dtype.

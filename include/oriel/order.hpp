@@ -41,8 +41,9 @@ struct Ordered {
 /// What quantile() takes between two elements: a mean weighted by distance; the smaller; the larger; the nearest, of
 /// two as near the one with the even position; the mean.
 enum class Between { linear, lower, higher, nearest, midpoint };
-/// The element at the position q * (extent - 1) of the sorted axis, in floats; NaN if there is one. Throws
-/// ArgumentError unless q is in [0, 1], ShapeError for an axis without elements.
+/// The element at the position q * (extent - 1) of the sorted axis, in floats; NaN if there is one. Between two
+/// elements nothing overflows, and a mean of an infinity and a number is that infinity. Throws ArgumentError unless q
+/// is in [0, 1], ShapeError for an axis without elements.
 ///   quantile(x, 0.5, -1)
 [[nodiscard]] Tensor quantile(const Operand& x, double q, std::int64_t axis, KeepDim keepdim = false,
                               Between between = Between::linear);
@@ -72,16 +73,19 @@ enum class Between { linear, lower, higher, nearest, midpoint };
 
 /// The position in `sorted` at which each element of `values` would be put in to keep the order, as int64: in front of
 /// equal elements, or behind them if `right`. `sorted` is a vector, or has the axes of `values` and is searched along
-/// the last one. Nothing checks that it is sorted. A NaN goes to the end. Costs log2(extent) reads for each value; a
-/// captured function makes an entry for each extent of `sorted`. Throws ShapeError if the shapes do not fit.
+/// the last one. Nothing checks that it is sorted. A NaN goes to the end. Elements of different dtypes are compared by
+/// their values: nothing is rounded to a common dtype. Costs log2(extent) reads for each value; a captured function
+/// makes an entry for each extent of `sorted`. Throws ShapeError if the shapes do not fit.
 ///   searchsorted(Tensor::of<int>({1, 3, 5}), Tensor::of<int>({3, 4}));  // {1, 2}
 [[nodiscard]] Tensor searchsorted(const Tensor& sorted, const Operand& values, bool right = false);
 /// searchsorted of a vector of boundaries.
 [[nodiscard]] Tensor bucketize(const Operand& x, const Tensor& boundaries, bool right = false);
-/// True where an element of x is one of `elements`, as bool of the shape of x. NaN equals nothing.
+/// True where an element of x is one of `elements`, as bool of the shape of x. NaN equals nothing. Compared by value,
+/// as searchsorted does.
 [[nodiscard]] Tensor isin(const Operand& x, const Tensor& elements);
 /// The value at each x of the line through the points (xp, fp), in floats; beyond the ends fp of the end
-/// (numpy.interp). xp is sorted. Throws ShapeError unless xp and fp are vectors as long, with elements.
+/// (numpy.interp). xp is sorted; an infinite point is far from every other. Throws ShapeError unless xp and fp are
+/// vectors as long, with elements.
 [[nodiscard]] Tensor interp(const Operand& x, const Tensor& xp, const Tensor& fp);
 
 }  // namespace oriel

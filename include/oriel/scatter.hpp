@@ -119,7 +119,8 @@ struct HistogramOptions {
 /// one. NaN is not counted. Throws ArgumentError for no bins, and for a range that is not finite or not in order. A
 /// range of one value is widened by 0.5 on both sides. numpy.histogram.
 [[nodiscard]] Histogram histogram(const Operand& x, std::int64_t bins = 10, const HistogramOptions& options = {});
-/// The same in intervals between the elements of `edges`, a vector in ascending order.
+/// The same in intervals between the elements of `edges`, a vector in ascending order. Elements and edges of different
+/// dtypes are compared by value, as searchsorted does.
 [[nodiscard]] Histogram histogram(const Operand& x, const Tensor& edges, const HistogramOptions& options = {});
 /// Counts points, the rows of x, in boxes: the axes of the result are the columns of x. Throws ShapeError unless x is a
 /// matrix with a column for each range, ArgumentError as histogram does. numpy.histogramdd.

@@ -121,8 +121,8 @@ enum class Interpolation { nearest, linear, cubic, area };
 
 /// Images (N, C, H, W) read at the points of `grid`, (N, H', W', 2) with x and y from -1 to 1, in floats, as (N, C, H',
 /// W'). -1 and 1 are the corners of the images; with `align_corners` the centres of the corner pixels. `mode` is
-/// nearest (ties to even) or linear, else ArgumentError. Outside of the images there are zeros, or with `border` the
-/// nearest pixel. Throws ShapeError if the shapes do not fit.
+/// nearest (ties to even) or linear, else ArgumentError. Outside of the images, at infinite points and at NaN there are
+/// zeros, or with `border` the nearest pixel, for NaN the first. Throws ShapeError if the shapes do not fit.
 [[nodiscard]] Tensor grid_sample(const Operand& x, const Tensor& grid, Interpolation mode = Interpolation::linear,
                                  bool align_corners = false, bool border = false);
 

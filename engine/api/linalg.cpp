@@ -15,6 +15,7 @@
 #include "oriel/movement.hpp"
 #include "oriel/ops.hpp"
 #include "oriel/reduce.hpp"
+#include "sym/decide.hpp"
 
 namespace oriel {
 
@@ -130,6 +131,23 @@ Tensor beside_singular(const Operand& x, F&& combine) {
     return combine(Operand(tensor->unsqueeze(-1, site), site));
   }
   return combine(x);
+}
+
+/// The largest of numbers >= 0 along the last axis; 0 of none.
+Tensor largest_of(const Tensor& numbers, Site site) {
+  return maximum(Operand(max(Operand(numbers, site), -1), site), 0);
+}
+
+/// Throws ShapeError unless each matrix has some of the `count` numbers of which the least is taken.
+void check_some(const Matrices& m, SymInt count) {
+  if (sym::required((count != 0) | (m.batches() == 0), m.call().operation())) return;
+  throw ShapeError(m.call().operation(), fmt::format("matrices of {} rows and {} columns have no least number",
+                                                     to_string(m.rows), to_string(m.columns)));
+}
+
+Tensor least_of(const Tensor& numbers, const Matrices& m, Site site) {
+  check_some(m, numbers.shape().back());
+  return min(Operand(numbers, site), -1);
 }
 
 /// Is it a number that stands for a default?
@@ -255,7 +273,10 @@ Tensor matrix_power(const Operand& x, std::int64_t n) {
   const Site site = Access::site(x);
   Tensor power = n < 0 ? api::renamed(m.call(), [&] { return inverse(x); })
                        : Value(m.call(), m.call().node(x)).to(m.dtype()).tensor();
-  if (n == 0) return (power * 0 + eye(m.rows, -1, 0, m.dtype(), site).to(power.device(), site));
+  if (n == 0) {
+    const Tensor none = Value(m.call(), Access::node(power)).like(0).tensor();
+    return none + eye(m.rows, -1, 0, m.dtype(), site).to(power.device(), site);
+  }
   Tensor out;
   bool some = false;
   for (auto left = static_cast<std::uint64_t>(n < 0 ? -(n + 1) : n - 1) + 1; left != 0; left >>= 1) {
@@ -277,23 +298,24 @@ Tensor matrix_norm(const Operand& x, MatrixNorm norm) {
     case MatrixNorm::nuclear:
       return sum(svdvals(Operand(floats, site)), -1);
     case MatrixNorm::two:
-      return max(svdvals(Operand(floats, site)), -1);
+      return largest_of(svdvals(Operand(floats, site)), site);
     case MatrixNorm::minus_two:
-      return min(svdvals(Operand(floats, site)), -1);
+      return least_of(svdvals(Operand(floats, site)), m, site);
     case MatrixNorm::one:
-      return max(sums(-2), -1);
+      return largest_of(sums(-2), site);
     case MatrixNorm::minus_one:
-      return min(sums(-2), -1);
+      return least_of(sums(-2), m, site);
     case MatrixNorm::infinity:
-      return max(sums(-1), -1);
+      return largest_of(sums(-1), site);
     case MatrixNorm::minus_infinity:
-      return min(sums(-1), -1);
+      return least_of(sums(-1), m, site);
   }
   throw ArgumentError("matrix_norm", "the norm is none of MatrixNorm");
 }
 
 Tensor cond(const Operand& x, MatrixNorm norm) {
   const Matrices m("cond", x);
+  check_some(m, m.least());
   if (norm == MatrixNorm::two || norm == MatrixNorm::minus_two) {
     const Tensor s = api::renamed(m.call(), [&] { return svdvals(x); });
     const Tensor largest = max(s, -1), least = min(s, -1);

@@ -59,7 +59,8 @@ struct Centred {
     matrix = rank == 2 && rows.shape()[0] != 1;
     rows = rows.to(api::wide_dtype(dtype)).reshape(rank == 2 ? rows.shape() : Shape{1, numel(rows.shape())});
     observations = rows.shape()[1];
-    rows = rows - rows.reduce(Op::Sum, {1}).binary(Op::Div, observations);
+    // The second time takes the rounding error of a large mean away: equal elements deviate by 0.
+    for (int k = 0; k < 2; ++k) rows = rows - rows.reduce(Op::Sum, {1}).binary(Op::Div, observations);
   }
 
   /// (rows, rows): the sums of products.
@@ -162,8 +163,12 @@ Tensor cov(const Operand& x, std::int64_t correction) {
 }
 
 Tensor corrcoef(const Operand& x) {
-  const Centred c("corrcoef", x);
+  Centred c("corrcoef", x);
   const SymInt n = c.rows.shape()[0];
+  // No factor changes the result: that of large rows keeps their squares in the range.
+  const bool wide = c.rows.dtype() == DType::float64;
+  const Value largest = abs(c.rows).reduce(Op::ReduceMax, {1});
+  c.rows = c.rows * where(largest > (wide ? 0x1p400 : 0x1p50), wide ? 0x1p-540 : 0x1p-75, largest.like(1));
   const Value deviation = sqrt((c.rows * c.rows).reduce(Op::Sum, {1}));
   const Value r = c.products() / deviation / deviation.reshape({1, n});
   return c.finish(min(max(r, -1), 1));
@@ -268,8 +273,8 @@ Tensor scaled_dot_product_attention(const Operand& q, const Operand& k, const Op
   if (options.scale != 0)
     scores = scores * options.scale;
   else if (size.is_symbolic())
-    scores = scores / sqrt(scores.like(1).binary(Op::Mul, size));
-  else
+    scores = scores / sqrt(scores.like(1).binary(Op::Mul, sym_max(size, 1)));
+  else if (size != 0)
     scores = scores * (1 / std::sqrt(static_cast<double>(size.value())));
   const Value none(call, graph::constant(graph::Scalar::of_float(dtype, -std::numeric_limits<double>::infinity()), {},
                                          device, call.origin()));

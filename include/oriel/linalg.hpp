@@ -106,9 +106,11 @@ struct Eig {
 /// Norms of matrices: the root of the sum of squares; the sum of singular values; the largest and the least of them;
 /// the largest and the least sum of magnitudes of a column (one) or a row (infinity).
 enum class MatrixNorm { frobenius, nuclear, two, minus_two, one, minus_one, infinity, minus_infinity };
-/// The norm of each matrix.
+/// The norm of each matrix; 0 for matrices without elements. Throws ShapeError for a least sum or singular value of
+/// none.
 [[nodiscard]] Tensor matrix_norm(const Operand& x, MatrixNorm norm = MatrixNorm::frobenius);
 /// matrix_norm(x) * matrix_norm(inverse(x)); for `two` the quotient of the largest and the least singular value.
+/// Throws ShapeError for matrices without elements.
 [[nodiscard]] Tensor cond(const Operand& x, MatrixNorm norm = MatrixNorm::two);
 
 }  // namespace oriel

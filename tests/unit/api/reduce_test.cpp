@@ -99,6 +99,16 @@ TEST_CASE("compositions") {
   CHECK_THROWS_WITH_AS(var(x, 1, false, NAN), "var: correction is nan; give a finite number", ArgumentError);
 }
 
+TEST_CASE("covariances of large elements") {
+  for (const std::int64_t n : {3, 10, 1000}) {
+    const Tensor x = full({2, n}, 1e10F).realize();
+    CHECK(cov(x).to_vector<float>() == Floats{0, 0, 0, 0});
+  }
+  const Tensor x = Tensor::of<float>({1e30F, -1e30F});
+  const Floats r = corrcoef(stack({x, -x})).to_vector<float>();
+  for (std::size_t k = 0; k < 4; ++k) CHECK(r[k] == doctest::Approx(k == 0 || k == 3 ? 1 : -1));
+}
+
 TEST_CASE("matmul") {
   const Tensor a = Tensor::of<float>({{1, 2}, {3, 4}});
   const Tensor v = Tensor::of<float>({1, 10});

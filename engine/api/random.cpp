@@ -3,10 +3,12 @@
 
 #include <fmt/format.h>
 
+#include <algorithm>
 #include <cmath>
 #include <limits>
 #include <numbers>
 
+#include "api/interpolation.hpp"
 #include "api/room.hpp"
 #include "graph/fold.hpp"
 #include "oriel/error.hpp"
@@ -18,6 +20,50 @@ namespace api {
 using graph::Scalar;
 
 namespace {
+
+constexpr double kInfinity = std::numeric_limits<double>::infinity();
+
+/// Of a number a bool, of a value where it is.
+template <class T>
+auto inside(Domain domain, const T& x) -> decltype(x < kInfinity) {
+  using std::abs;
+  switch (domain) {
+    case Domain::Finite:
+      return abs(x) < kInfinity;
+    case Domain::NotNegative:
+      return (x >= 0) & (x < kInfinity);
+    case Domain::Positive:
+      return (x > 0) & (x < kInfinity);
+    case Domain::Share:
+      return (x >= 0) & (x <= 1);
+    case Domain::Mean:
+      return (x >= 0) & (x <= 0x1p53);
+    default:
+      return x == x;
+  }
+}
+
+const char* wanted(Domain domain) {
+  switch (domain) {
+    case Domain::Finite:
+      return "a finite number";
+    case Domain::NotNegative:
+      return "a finite number >= 0";
+    case Domain::Positive:
+      return "a finite number > 0";
+    case Domain::Share:
+      return "a number in [0, 1]";
+    case Domain::Mean:
+      return "a number in [0, 2^53]";
+    default:
+      return "a number";
+  }
+}
+
+double least_normal(DType dtype) {
+  return dtype == DType::float64 ? std::numeric_limits<double>::min()
+                                 : static_cast<double>(std::numeric_limits<float>::min());
+}
 
 Device drawing_device(const Key& key, std::initializer_list<const Operand*> operands) {
   for (const Operand* x : operands)
@@ -44,10 +90,22 @@ Value Draw::words(const Value& counter, Words which) const {
   return at.binary(Op::Philox, key_);
 }
 
-Value Draw::parameter(const Operand& x, DType dtype, const char* what, bool (*fits)(double), const char* wanted) const {
-  if (Access::tensor(x) == nullptr && !Access::is_symbolic(x) && !fits(Access::value(x)))
-    throw ArgumentError(call_.operation(), fmt::format("{} is {}; give {}", what, Access::text(x), wanted));
-  return Value(call_, call_.node(x, dtype, {}, device_)).broadcast(shape_);
+Value Draw::parameter(const Operand& x, DType dtype, const char* what, Domain domain, std::optional<DType> held) const {
+  if (Access::tensor(x) == nullptr && !Access::is_symbolic(x)) {
+    const double number = Access::value(x);
+    const DType holder = held.value_or(dtype);
+    const bool beyond = std::isfinite(number) && std::isinf(Scalar::of_float(holder, number).f);
+    if (!inside(domain, number) || beyond) {
+      throw ArgumentError(call_.operation(), fmt::format("{} is {}; give {}{}", what, Access::text(x), wanted(domain),
+                                                         beyond ? fmt::format(" of {}", name(holder)) : ""));
+    }
+    const double kept = domain == Domain::Positive ? std::max(number, least_normal(dtype)) : number;
+    return {call_, graph::constant(Scalar::of_float(dtype, kept), shape_, device_, call_.origin())};
+  }
+  const Value own(call_, Access::tensor(x) != nullptr ? call_.node(x) : call_.node(x, dtype, {}, device_));
+  Value v = own.to(dtype);
+  if (domain == Domain::Positive) v = where(own > 0, max(v, least_normal(dtype)), v);
+  return where(inside(domain, v), v, std::numeric_limits<double>::quiet_NaN()).broadcast(shape_);
 }
 
 DType Draw::computed(DType dtype) const {
@@ -80,15 +138,11 @@ Value normals(const Draw& draw, const Value& counter, DType wide) {
   return radius * sin(turn * (2 * std::numbers::pi));
 }
 
-bool is_positive(double x) { return x > 0 && std::isfinite(x); }
-bool is_not_negative(double x) { return x >= 0 && std::isfinite(x); }
-bool is_share(double x) { return x >= 0 && x <= 1; }
-bool is_finite(double x) { return std::isfinite(x); }
-
 }  // namespace api
 
 using api::Access;
 using api::Call;
+using api::Domain;
 using api::Draw;
 using api::Op;
 using api::Value;
@@ -194,9 +248,16 @@ Tensor uniform(const Key& key, const Shape& shape, const Operand& low, const Ope
   const Value u = api::unit(draw.words(), dtype, wide);
   const bool plain = Access::tensor(low) == nullptr && Access::tensor(high) == nullptr;
   if (plain && Access::value(low) == 0 && Access::value(high) == 1) return u.to(dtype).tensor();
-  const Value from = draw.parameter(low, wide, "low", api::is_finite, "a finite number");
-  const Value to = draw.parameter(high, wide, "high", api::is_finite, "a finite number");
-  return (from + u * (to - from)).to(dtype).tensor();
+  const Value from = draw.parameter(low, wide, "low", Domain::Finite, dtype);
+  const Value to = draw.parameter(high, wide, "high", Domain::Finite, dtype);
+  if (plain && Access::value(low) > Access::value(high)) {
+    throw ArgumentError("uniform",
+                        fmt::format("low is {} and high {}; give low <= high", Access::text(low), Access::text(high)));
+  }
+  // A width beyond the range of floats is never computed.
+  const Value width = to - from;
+  const Value drawn = where(api::is_finite(width), from + u * width, from * (1 - u) + to * u);
+  return where(from <= to, drawn, std::numeric_limits<double>::quiet_NaN()).to(dtype).tensor();
 }
 
 Tensor randint(const Key& key, const Shape& shape, SymInt low, SymInt high, DType dtype, Site site) {
@@ -228,7 +289,7 @@ Tensor randint(const Key& key, const Shape& shape, SymInt low, SymInt high, DTyp
 Tensor bernoulli(const Key& key, const Shape& shape, const Operand& p) {
   const Draw draw("bernoulli", key, shape, Access::site(p), {&p});
   const DType wide = Access::default_dtype(p) == DType::float64 ? DType::float64 : DType::float32;
-  const Value share = draw.parameter(p, wide, "p", api::is_share, "a number in [0, 1]");
+  const Value share = draw.parameter(p, wide, "p", Domain::Share);
   return (api::unit(draw.words(), wide, wide) < share).tensor();
 }
 
@@ -238,7 +299,7 @@ Tensor dropout(const Key& key, const Operand& x, double p) {
   const DType dtype = v.dtype();
   const Draw draw("dropout", key, v.shape(), Access::site(x), {&x});
   const DType wide = draw.computed(dtype);
-  if (!api::is_share(p)) throw ArgumentError("dropout", fmt::format("p is {}; give a number in [0, 1]", p));
+  if (!(p >= 0 && p <= 1)) throw ArgumentError("dropout", fmt::format("p is {}; give a number in [0, 1]", p));
   if (p == 0) return v.tensor();
   if (p == 1) return v.like(0).tensor();
   const Value kept = api::unit(draw.words(), DType::float32, DType::float32) >= p;
@@ -251,9 +312,9 @@ Tensor normal(const Key& key, const Shape& shape, const Operand& mean, const Ope
   const Value z = normals(draw, draw.positions(), wide);
   const bool plain = Access::tensor(mean) == nullptr && Access::tensor(deviation) == nullptr;
   if (plain && Access::value(mean) == 0 && Access::value(deviation) == 1) return z.to(dtype).tensor();
-  const Value middle = draw.parameter(mean, wide, "mean", api::is_finite, "a finite number");
-  const Value spread = draw.parameter(deviation, wide, "deviation", api::is_not_negative, "a finite number >= 0");
-  return (middle + where(spread >= 0, spread, std::numeric_limits<double>::quiet_NaN()) * z).to(dtype).tensor();
+  const Value middle = draw.parameter(mean, wide, "mean", Domain::Finite);
+  const Value spread = draw.parameter(deviation, wide, "deviation", Domain::NotNegative);
+  return (middle + spread * z).to(dtype).tensor();
 }
 
 Tensor exponential(const Key& key, const Shape& shape, const Operand& mean, DType dtype) {
@@ -261,8 +322,7 @@ Tensor exponential(const Key& key, const Shape& shape, const Operand& mean, DTyp
   const DType wide = draw.computed(dtype);
   const Value e = -log(api::unit_above_zero(draw.words(), wide));
   if (Access::tensor(mean) == nullptr && Access::value(mean) == 1) return e.to(dtype).tensor();
-  const Value m = draw.parameter(mean, wide, "mean", api::is_not_negative, "a finite number >= 0");
-  return (where(m >= 0, m, std::numeric_limits<double>::quiet_NaN()) * e).to(dtype).tensor();
+  return (draw.parameter(mean, wide, "mean", Domain::NotNegative) * e).to(dtype).tensor();
 }
 
 }  // namespace oriel

@@ -1,6 +1,8 @@
 // What draws of random numbers share: the words of each position.
 #pragma once
 
+#include <optional>
+
 #include "api/value.hpp"
 #include "oriel/random.hpp"
 
@@ -16,6 +18,10 @@ enum class Words : std::uint64_t {
   Power = std::uint64_t{1} << 59,
   Other = std::uint64_t{1} << 58,  // a second distribution
 };
+
+/// What a parameter of a distribution may be: any number but NaN, a finite one, one >= 0, one > 0, a probability, or a
+/// mean of counts, which is at most 2^53.
+enum class Domain { Any, Finite, NotNegative, Positive, Share, Mean };
 
 /// One draw of `shape` from a key.
 class Draw {
@@ -33,9 +39,10 @@ class Draw {
   /// 64 random bits for each counter.
   Value words(const Value& counter, Words which = Words::First) const;
   Value words() const { return words(positions()); }
-  /// A parameter of the distribution, which broadcasts to the shape. A number must satisfy `fits`, which `wanted`
-  /// states.
-  Value parameter(const Operand& x, DType dtype, const char* what, bool (*fits)(double), const char* wanted) const;
+  /// A parameter of the distribution in `dtype`, broadcast to the shape. Throws ArgumentError for a number that is not
+  /// in the domain, or infinite in the dtype `held`; elements of tensors that are not are NaN. A positive number stays
+  /// positive.
+  Value parameter(const Operand& x, DType dtype, const char* what, Domain domain, std::optional<DType> held = {}) const;
   /// The dtype in which numbers of `dtype` are computed. Throws DTypeError unless it is a float.
   DType computed(DType dtype) const;
 
@@ -54,10 +61,5 @@ Value unit(const Value& words, DType dtype, DType wide);
 Value unit_above_zero(const Value& words, DType wide);
 /// Normal numbers: of the first words in float32, of both in float64.
 Value normals(const Draw& draw, const Value& counter, DType wide);
-
-bool is_positive(double x);
-bool is_not_negative(double x);
-bool is_share(double x);  // in [0, 1]
-bool is_finite(double x);
 
 }  // namespace oriel::api

@@ -14,6 +14,7 @@ namespace oriel {
 using api::Access;
 using api::Call;
 using api::Draw;
+using api::Op;
 using api::Value;
 
 namespace {
@@ -80,11 +81,15 @@ Tensor multinomial(const Key& key, const Operand& weights, std::int64_t count, b
   Shape wanted = shape;
   wanted.back() = count;
   const Draw draw("multinomial", key, wanted, site, {&weights});
-  const Tensor plain = w.tensor();
+  // Large weights are made smaller, by a power of two: no sum is infinite.
+  const Value largest = w.reduce(Op::ReduceMax, {shape.size() - 1});
+  const Tensor plain = (w * where(largest > 0x1p900, 0x1p-100, largest.like(1))).tensor();
   const Tensor sums = cumsum(Operand(plain, site), -1);
   const Value total = Value(draw.call(), Access::node(sums)).shrink(shape.size() - 1, n - 1, n);
   const Tensor at = (api::unit(draw.words(), DType::float64, DType::float64) * total).tensor();
-  return searchsorted(sums, Operand(at, site), true);
+  const Tensor found = searchsorted(sums, Operand(at, site), true);
+  // Sums that are 0, infinite or NaN have no element above `at`.
+  return Value(call, Access::node(found)).binary(Op::Min, n - 1).tensor();
 }
 
 }  // namespace oriel

@@ -11,6 +11,7 @@
 namespace oriel {
 
 using api::Access;
+using api::Domain;
 using api::Draw;
 using api::Op;
 using api::Value;
@@ -53,9 +54,14 @@ class Attempts {
   std::optional<Value> first_, rounds_;
 };
 
-/// The logarithm of a gamma number of parameter a, up to a factor; the method of Marsaglia and Tsang. Numbers of a < 1
-/// are those of a + 1 times u^(1/a).
-Value log_gamma_numbers(const Draw& draw, const Value& parameter, DType wide, Words stream) {
+/// The logarithm of a gamma number of parameter a, up to a factor: `number` + `power` / a. The method of Marsaglia and
+/// Tsang; numbers of a < 1 are those of a + 1 times u^(1/a), `power` is log(u), else 0.
+struct LogGamma {
+  Value number, power, a;
+  Value sum() const { return where(a < 1, number + power / a, number); }
+};
+
+LogGamma log_gamma_numbers(const Draw& draw, const Value& parameter, DType wide, Words stream) {
   constexpr std::int64_t attempts = 16;  // at a = 1, the worst case, 0.049 of them are rejected
   const Attempts tries(draw, attempts);
   const Value a = tries.beside(parameter);
@@ -76,17 +82,37 @@ Value log_gamma_numbers(const Draw& draw, const Value& parameter, DType wide, Wo
   const Value number = log(d) + log(max(cube(normals(draw, counter, wide)), 0));
   const Value more =
       api::unit_above_zero(draw.words(counter | integer_like(counter, static_cast<std::uint64_t>(Words::Power))), wide);
-  const Value shifted = where(a < 1, number + log(more) / a, number);
-  return where(a > 0, shifted, kNan).reshape(draw.shape());
+  const auto out = [&](const Value& each) { return each.reshape(draw.shape()); };
+  return {out(number), out(where(a < 1, log(more), 0)), parameter};
 }
 
-/// log(n!) for n >= 0 in float64: Stirling's series at n + 8.
-Value log_factorial(const Value& n) {
-  Value product = n + 1;
-  for (int k = 2; k <= 7; ++k) product = product * (n + k);
-  const Value z = n + 8, inverse = 1 / z, square = inverse * inverse;
+/// A polynomial; the coefficients from the highest power down.
+Value polynomial(std::initializer_list<double> coefficients, const Value& x) {
+  const double* c = coefficients.begin();
+  Value y = x.like(*c);
+  while (++c != coefficients.end()) y = y * x + *c;
+  return y;
+}
+
+/// z log(z / mean) - (z - mean) in float64, without cancellation where z is near the mean: the deviance of Loader
+/// ("Fast and accurate computation of binomial probabilities", 2000).
+Value deviance(const Value& z, const Value& mean) {
+  const Value apart = z - mean, v = apart / (z + mean), square = v * v;
+  const Value rest =
+      square * polynomial({1.0 / 17, 1.0 / 15, 1.0 / 13, 1.0 / 11, 1.0 / 9, 1.0 / 7, 1.0 / 5, 1.0 / 3}, square);
+  return where(abs(v) < 0.1, apart * v + z * v * rest * 2, z * log(z / mean) - apart);
+}
+
+/// The logarithm of the probability of k >= 0 in a Poisson distribution, in float64. log(k!) is Stirling's series at
+/// z = k + 8, and of k log(mean) - mean - z log(z) + z the deviance is left, so that large terms cancel in exact
+/// arithmetic.
+Value log_probability(const Value& k, const Value& mean) {
+  Value product = k + 1;
+  for (int i = 2; i <= 7; ++i) product = product * (k + i);
+  const Value z = k + 8, inverse = 1 / z, square = inverse * inverse;
   const Value series = inverse * (((square * (-1.0 / 1680) + 1.0 / 1260) * square - 1.0 / 360) * square + 1.0 / 12);
-  return (z - 0.5) * log(z) - z + 0.5 * std::log(2 * std::numbers::pi) + series - log(product);
+  return log(z) * 0.5 - log(mean) * 8 + log(product) - deviance(z, mean) - series -
+         0.5 * std::log(2 * std::numbers::pi);
 }
 
 /// Poisson numbers of a mean of at least 10, as Hörmann's PTRS: "The transformed rejection method for generating
@@ -104,7 +130,7 @@ Value large_poisson(const Draw& draw, const Value& parameter) {
   const Value u = u_at(counters), us = 0.5 - abs(u), k = number(u);
   const Value v = api::unit_above_zero(draw.words(counters, Words::Second), DType::float64);
   const Value inverse_alpha = 1.1328 / (b - 3.4) + 1.1239;
-  const Value bound = k * log(mean) - mean - log_factorial(max(k, 0));
+  const Value bound = log_probability(max(k, 0), mean);
   const Value accepted = (k >= 0) & (log(v * inverse_alpha / (a / (us * us) + b)) <= bound);
   return max(number(u_at(tries.chosen(accepted))), 0).reshape(draw.shape());
 }
@@ -119,14 +145,6 @@ Value small_poisson(const Draw& draw, const Value& mean) {
     sum = sum + probability;
   }
   return count;
-}
-
-/// A polynomial; the coefficients from the highest power down.
-Value polynomial(std::initializer_list<double> coefficients, const Value& x) {
-  const double* c = coefficients.begin();
-  Value y = x.like(*c);
-  while (++c != coefficients.end()) y = y * x + *c;
-  return y;
 }
 
 /// The number below which the share p of a normal distribution lies, in float64: algorithm AS 241 of Wichura (1988),
@@ -173,8 +191,7 @@ Tensor truncated_normal(const Key& key, const Shape& shape, const Operand& low, 
   const Draw draw("truncated_normal", key, shape, Access::site(low), {&low, &high});
   (void)draw.computed(dtype);
   const auto bound = [&](const Operand& x, const char* what) {
-    return draw.parameter(
-        x, DType::float64, what, [](double v) { return !std::isnan(v); }, "a number");
+    return draw.parameter(x, DType::float64, what, Domain::Any);
   };
   const Value from = bound(low, "low"), to = bound(high, "high");
   // Shares near 1 have no digits to spare, so an interval above 0 is computed as its mirror image.
@@ -189,32 +206,33 @@ Tensor truncated_normal(const Key& key, const Shape& shape, const Operand& low, 
 Tensor gamma(const Key& key, const Shape& shape, const Operand& a, const Operand& scale, DType dtype) {
   const Draw draw("gamma", key, shape, Access::site(a), {&a, &scale});
   const DType wide = draw.computed(dtype);
-  const Value parameter = draw.parameter(a, wide, "a", api::is_positive, "a finite number > 0");
-  const Value numbers = exp(log_gamma_numbers(draw, parameter, wide, Words::First));
+  const Value parameter = draw.parameter(a, wide, "a", Domain::Positive);
+  const Value numbers = exp(log_gamma_numbers(draw, parameter, wide, Words::First).sum());
   if (Access::tensor(scale) == nullptr && Access::value(scale) == 1) return numbers.to(dtype).tensor();
-  const Value factor = draw.parameter(scale, wide, "scale", api::is_not_negative, "a finite number >= 0");
-  return (numbers * where(factor >= 0, factor, kNan)).to(dtype).tensor();
+  return (numbers * draw.parameter(scale, wide, "scale", Domain::NotNegative)).to(dtype).tensor();
 }
 
 Tensor beta(const Key& key, const Shape& shape, const Operand& a, const Operand& b, DType dtype) {
   const Draw draw("beta", key, shape, Access::site(a), {&a, &b});
   const DType wide = draw.computed(dtype);
-  const Value first = draw.parameter(a, wide, "a", api::is_positive, "a finite number > 0");
-  const Value second = draw.parameter(b, wide, "b", api::is_positive, "a finite number > 0");
-  const Value difference =
-      log_gamma_numbers(draw, second, wide, Words::Other) - log_gamma_numbers(draw, first, wide, Words::First);
-  return (1 / (exp(difference) + 1)).to(dtype).tensor();
+  const Value first = draw.parameter(a, wide, "a", Domain::Positive);
+  const Value second = draw.parameter(b, wide, "b", Domain::Positive);
+  const LogGamma x = log_gamma_numbers(draw, first, wide, Words::First);
+  const LogGamma y = log_gamma_numbers(draw, second, wide, Words::Other);
+  // Where both are -infinity, the smaller parameter divides last: the quotients before it are in range.
+  const Value difference = y.sum() - x.sum(), least = min(min(first, second), 1);
+  const Value scaled = (y.power * (least / second) - x.power * (least / first)) / least + (y.number - x.number);
+  return (1 / (exp(where(isnan(difference), scaled, difference)) + 1)).to(dtype).tensor();
 }
 
 Tensor poisson(const Key& key, const Shape& shape, const Operand& mean) {
   const Draw draw("poisson", key, shape, Access::site(mean), {&mean});
-  const auto fits = [](double m) { return m >= 0 && m <= 0x1p53; };
-  const Value m = draw.parameter(mean, DType::float64, "mean", fits, "a number in [0, 2^53]");
+  const Value m = draw.parameter(mean, DType::float64, "mean", Domain::Mean);
   const bool known = Access::tensor(mean) == nullptr && !Access::is_symbolic(mean);
   if (known)
     return (Access::value(mean) < 10 ? small_poisson(draw, m) : large_poisson(draw, m)).to(DType::int64).tensor();
   const Value numbers = where(m < 10, small_poisson(draw, min(m, 10)), large_poisson(draw, max(m, 10)));
-  return where((m >= 0) & (m <= 0x1p53), numbers, 0).to(DType::int64).tensor();
+  return where(isnan(m), 0, numbers).to(DType::int64).tensor();
 }
 
 }  // namespace oriel

@@ -65,7 +65,8 @@ class Key {
 [[nodiscard]] Tensor random_bits(const Key& key, const Shape& shape, Site site = Site::here());
 /// Numbers from low up to but excluding high, low + (high - low) * k / 2^bits for a random k of as many bits as the
 /// dtype's significand: 24 in float32, 53 in float64, 11 in float16, 8 in bfloat16. Where high - low is no power of two
-/// rounding may give high itself.
+/// rounding may give high itself. If high - low is beyond the range of floats, low * (1 - k / 2^bits) + high * k /
+/// 2^bits. Throws ArgumentError for numbers with low > high, or infinite in the dtype; elements of tensors give NaN.
 ///   uniform(key, {2, 3});  uniform(key, {4}, -1, 1, DType::float64);
 [[nodiscard]] Tensor uniform(const Key& key, const Shape& shape, const Operand& low = 0, const Operand& high = 1,
                              DType dtype = DType::float32);
@@ -74,7 +75,8 @@ class Key {
 ///   randint(key, {10}, 1, 7);  // dice
 [[nodiscard]] Tensor randint(const Key& key, const Shape& shape, SymInt low, SymInt high, DType dtype = DType::int64,
                              Site site = Site::here());
-/// true with probability p, which is rounded to 2^-24 (2^-53 for a float64 tensor). p is in [0, 1]; NaN gives false.
+/// true with probability p, which is rounded to 2^-24 (2^-53 for a float64 tensor). p is in [0, 1]; what is not, NaN
+/// too, gives false.
 [[nodiscard]] Tensor bernoulli(const Key& key, const Shape& shape, const Operand& p = 0.5);
 /// x / (1 - p), with 0 in place of each element with probability p, in the dtype of x, which is a float. p is a number
 /// in [0, 1]; with 1 the result is 0. The identity of inference is x itself: call nothing.
@@ -97,11 +99,12 @@ class Key {
 /// Gamma numbers, x^(a-1) exp(-x/scale) up to a factor, by the method of Marsaglia and Tsang ("A simple method for
 /// generating gamma variables", 2000). Each element makes 16 attempts at once and takes the first that is accepted,
 /// which costs as much as all of them; none of the 16 is accepted with a probability below 2^-69, and then
-/// the first counts. a > 0; small a give numbers that underflow to 0.
+/// the first counts. a > 0; small a give numbers that underflow to 0. An a below the least normal number of float32
+/// (float64) counts as that number.
 [[nodiscard]] Tensor gamma(const Key& key, const Shape& shape, const Operand& a, const Operand& scale = 1,
                            DType dtype = DType::float32);
 /// Beta numbers: the share of a gamma number of a in the sum of it and one of b. Computed on logarithms, so that small
-/// parameters do not give 0 / 0.
+/// parameters do not give 0 / 0: with both near 0 the numbers are 0 or 1.
 [[nodiscard]] Tensor beta(const Key& key, const Shape& shape, const Operand& a, const Operand& b,
                           DType dtype = DType::float32);
 
@@ -124,8 +127,8 @@ class Key {
 /// `count` positions along the last axis of weights (.., n), as (.., count), each with the probability of its weight.
 /// With `replace` by a search in the running sums in float64; else those of the smallest of n exponential numbers over
 /// the weights, all different, and positions of weight 0 come last. Weights are >= 0 and finite, and some are not 0;
-/// others give any position. Throws ShapeError without an axis or elements, ArgumentError if count is negative, or more
-/// than n of different ones.
+/// rows of others give any positions from 0 to n - 1. Throws ShapeError without an axis or elements, ArgumentError if
+/// count is negative, or more than n of different ones.
 ///   multinomial(key, Tensor::of<float>({1, 2, 1}), 10, true)
 [[nodiscard]] Tensor multinomial(const Key& key, const Operand& weights, std::int64_t count, bool replace = false);
 

@@ -276,6 +276,78 @@ TEST_CASE("bernoulli and dropout") {
                        ArgumentError);
 }
 
+TEST_CASE("uniform numbers over the whole range of floats") {
+  for (const DType dtype : {DType::float32, DType::float64, DType::float16}) {
+    const double most = dtype == DType::float32 ? 3.4e38 : dtype == DType::float64 ? 1.7e308 : 65504;
+    if (dtype != DType::float16)
+      check_distribution(doubles(uniform(Key(71), {kCount}, -most, most, dtype) / most),
+                         [](double v) { return (v + 1) / 2; });
+    const Tensor end = full({kCount}, most, dtype);
+    CHECK(all(isfinite(uniform(Key(72), {kCount}, -end, end, dtype))).item<bool>());
+  }
+  CHECK(doubles(uniform(Key(1), {2}, 3, 3)) == std::vector<double>{3, 3});
+  CHECK_THROWS_WITH_AS((void)uniform(Key(1), {2}, 3, 1), "uniform: low is 3 and high 1; give low <= high",
+                       ArgumentError);
+  CHECK_THROWS_WITH_AS((void)uniform(Key(1), {2}, 0, 1e39), "uniform: high is 1e+39; give a finite number of float32",
+                       ArgumentError);
+  CHECK_THROWS_WITH_AS((void)uniform(Key(1), {2}, -1e5, 1, DType::float16),
+                       "uniform: low is -100000; give a finite number of float16", ArgumentError);
+  // Elements that are no range give NaN.
+  const std::vector<double> x = doubles(uniform(Key(1), {4}, Tensor::of<float>({3, 0, NAN, -HUGE_VALF}), 1));
+  CHECK((std::isnan(x[0]) && x[1] < 1 && std::isnan(x[2]) && std::isnan(x[3])));
+}
+
+TEST_CASE("tiny parameters of gamma and beta, and parameters that are infinite") {
+  for (const DType dtype : {DType::float32, DType::float64, DType::float16}) {
+    for (const double a : {1e-30, 1e-38, 1e-40, 1e-50, 1e-310}) {
+      const Tensor tiny = full({8}, a, DType::float64);
+      CHECK(doubles(gamma(Key(81), {8}, a, 1, dtype)) == std::vector<double>(8, 0));
+      CHECK(doubles(gamma(Key(81), {8}, tiny, 1, dtype)) == std::vector<double>(8, 0));
+      // Beta numbers of such parameters are 0 or 1, here as often.
+      double ones = 0;
+      for (const double v : doubles(beta(Key(82), {2000}, a, a, dtype))) {
+        CHECK((v == 0 || v == 1));
+        ones += v;
+      }
+      CHECK(std::abs(ones - 1000) < 5 * std::sqrt(500.0));
+    }
+    double ones = 0;
+    for (const double v : doubles(beta(Key(83), {2000}, 3e-37, 1e-37, dtype))) ones += v;
+    CHECK(std::abs(ones - 1500) < 5 * std::sqrt(375.0));
+  }
+  const Tensor infinite = Tensor::of<float>({HUGE_VALF});
+  for (const Tensor& x :
+       {gamma(Key(1), {1}, infinite), gamma(Key(1), {1}, 1, infinite), exponential(Key(1), {1}, infinite),
+        normal(Key(1), {1}, infinite), normal(Key(1), {1}, 0, infinite), beta(Key(1), {1}, 1, infinite)})
+    CHECK(std::isnan(doubles(x)[0]));
+  CHECK(doubles(bernoulli(Key(1), {4}, Tensor::of<float>({HUGE_VALF, 2, -1, NAN}))) == std::vector<double>(4, 0));
+  CHECK(doubles(poisson(Key(1), {4}, Tensor::of<double>({HUGE_VAL, 0x1p54, -1, NAN}))) == std::vector<double>(4, 0));
+  CHECK_THROWS_WITH_AS((void)exponential(Key(1), {1}, 1e39),
+                       "exponential: mean is 1e+39; give a finite number >= 0 of float32", ArgumentError);
+}
+
+TEST_CASE("large means of poisson numbers") {
+  for (const double mean : {1e6, 1e12, 0x1p50, 0x1p53}) {
+    INFO(mean);
+    std::vector<double> x = doubles(poisson(Key(91), {kCount}, mean));
+    for (double& v : x) v = (v - mean) / std::sqrt(mean);
+    check_moments(x, 0, 1, 3);
+  }
+}
+
+TEST_CASE("weights that choose nothing give a position inside") {
+  const double inf = HUGE_VAL;
+  const Tensor weights = Tensor::of<double>({{0, 0, 0}, {NAN, 1, 1}, {1, inf, 1}, {-1, -1, -1}, {1, NAN, inf}});
+  for (const std::int64_t at : multinomial(Key(95), weights, 50, true).to_vector<std::int64_t>())
+    CHECK((at >= 0 && at < 3));
+  // The sum of finite weights may be beyond the range.
+  std::vector<double> counts(3);
+  for (const std::int64_t at :
+       multinomial(Key(96), Tensor::of<double>({1e308, 1e308, 1e308}), 6000, true).to_vector<std::int64_t>())
+    counts[static_cast<std::size_t>(at)] += 1;
+  CHECK(std::abs(chi_square(counts, {2000, 2000, 2000})) < 4.5);
+}
+
 TEST_CASE("permutations, choices and multinomial draws") {
   // All 24 orders of four things are equally frequent.
   std::vector<double> counts(256), some, expected;

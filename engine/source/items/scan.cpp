@@ -57,6 +57,7 @@ class ScanRenderer : private ItemStatementWriter {
               scan_.rows * scan_.extent * scan_.inner > kMostNarrow),
         int_(dialect.position_type(wide_)),
         recurs_(scan_.op == Op::Recurrence),
+        has_rest_(scan_.op == Op::CumSum && is_floating(to_)),
         tiled_(!table.cpu && scan_.inner == 1 && scan_.extent >= kItems && table.group_size >= kItems),
         group_(table.cpu && lines_of(scan_) < kLinesInGroups * table.units ? 1 : 64) {
     const std::int64_t lines = std::max<std::int64_t>(lines_of(scan_), 1);
@@ -121,6 +122,35 @@ class ScanRenderer : private ItemStatementWriter {
     line("{0}_b = {2}_a == 0 ? {2}_b : {2}_a * {1}_b + {2}_b;", into, first, second);
     line("{0}_a = {1}_a == 0 || {2}_a == 0 ? ({3})0 : {1}_a * {2}_a;", into, first, second, type_);
   }
+  /// What is combined before a run of elements. A sum of floats has its rounding error beside it, so that the error of
+  /// a result does not grow with the number of runs.
+  /// @{
+  void declare_carry() {
+    declare("carry");
+    if (has_rest_) line("{0} rest = ({0})({1});", type_, identity("b"));
+  }
+  /// `name` becomes the carry, then `name`.
+  void add_carry(const std::string& name) {
+    if (!has_rest_) return combine(name, "carry", name);
+    line("{0}_b = carry_b + (rest + {0}_b);", name);
+  }
+  /// The carry becomes itself, then `name`: with the error of the sum by Knuth's two-sum. The error of an infinite sum
+  /// is NaN, and is dropped.
+  void advance_carry(const std::string& name) {
+    if (!has_rest_) return combine("carry", "carry", name);
+    open("{{");
+    line("const {0} part = rest + {1}_b, total = carry_b + part, back = total - carry_b;", type_, name);
+    line("const {} error = (carry_b - (total - back)) + (part - back);", type_);
+    line("rest = error - error == 0 && error != 0 ? error : ({})({});", type_, identity("b"));
+    line("carry_b = total;");
+    close();
+  }
+  /// Stores the carry as the share's.
+  void store_carry(const std::string& share) {
+    for (const std::string& c : components())
+      line("before_{0}[({1}) * {2} + line] = carry_{0}{3};", c, share, lines(), has_rest_ ? " + rest" : "");
+  }
+  /// @}
   /// Reads the element at a position into `name`.
   void read_element(const std::string& name, const std::string& at) {
     const auto element = [&](std::size_t argument, const std::string& where) {
@@ -163,7 +193,7 @@ class ScanRenderer : private ItemStatementWriter {
   void write_share(bool scans, bool parts) {
     write_place();
     line("const {0} begin = share * {1}, end = min(({0}){2}, begin + {1});", int_, share_length(), length());
-    declare("carry");
+    declare_carry();
     if (scans && parts)
       for (const std::string& c : components()) line("carry_{0} = before_{0}[share * {1} + line];", c, lines());
     if (tiled_) {
@@ -177,23 +207,34 @@ class ScanRenderer : private ItemStatementWriter {
     } else {
       line("const {0} start = line / {1} * {1} * {2} + line % {1};", int_, inner(), length());
       declare("element");
-      open("for ({0} k = begin; k < end; ++k) {{", int_);
+      if (has_rest_) {
+        open("for ({0} k = begin; k < end;) {{", int_);
+        declare("run");
+        line("const {} stop = min(end, k + {});", int_, ops::kScanRun);
+        open("for (; k < stop; ++k) {{");
+      } else {
+        open("for ({0} k = begin; k < end; ++k) {{", int_);
+      }
       line("const {} at = start + k * {};", int_, inner());
       read_element("element", "at");
-      combine("carry", "carry", "element");
-      if (scans) store_result("at", "carry_b");
+      combine(has_rest_ ? "run" : "carry", has_rest_ ? "run" : "carry", "element");
+      if (scans) store_result("at", has_rest_ ? "carry_b + (rest + run_b)" : "carry_b");
       close();
+      if (has_rest_) {
+        advance_carry("run");
+        close();
+      }
     }
     if (scans) return;
     if (tiled_) open("if (item == 0) {{");
-    for (const std::string& c : components()) line("before_{0}[share * {1} + line] = carry_{0};", c, lines());
+    store_carry("share");
     if (tiled_) close();
   }
 
   /// Replaces the total of each share by what is before it.
   void write_before() {
     write_place();
-    declare("carry");
+    declare_carry();
     if (tiled_) {
       write_tiles(
           "0", share_count(),
@@ -211,11 +252,9 @@ class ScanRenderer : private ItemStatementWriter {
     }
     declare("element");
     open("for ({0} k = 0; k < {1}; ++k) {{", int_, share_count());
-    for (const std::string& c : components()) {
-      line("element_{0} = before_{0}[k * {1} + line];", c, lines());
-      line("before_{0}[k * {1} + line] = carry_{0};", c, lines());
-    }
-    combine("carry", "carry", "element");
+    for (const std::string& c : components()) line("element_{0} = before_{0}[k * {1} + line];", c, lines());
+    store_carry("k");
+    advance_carry("element");
     close();
   }
 
@@ -274,7 +313,7 @@ class ScanRenderer : private ItemStatementWriter {
       open("if (item > 0) {{");
       for (const std::string& c : components()) line("sofar_{0} = total_{0}[from + item - 1];", c);
       close();
-      combine("sofar", "carry", "sofar");
+      add_carry("sofar");
       each_of_run([&] {
         for (const std::string& c : components()) line("element_{0} = stage_{0}[{1}];", c, mine);
         if (exclusive)
@@ -284,7 +323,7 @@ class ScanRenderer : private ItemStatementWriter {
       });
     }
     for (const std::string& c : components()) line("element_{0} = total_{0}[from + {1}];", c, kItems - 1);
-    combine("carry", "carry", "element");
+    advance_carry("element");
     line("{}", dialect_.barrier(false));
     if (stores) {
       open("for (int e = 0; e < {}; ++e) {{", kRun);
@@ -303,7 +342,7 @@ class ScanRenderer : private ItemStatementWriter {
   const std::string type_;
   const bool wide_;
   const std::string int_;
-  const bool recurs_, tiled_;
+  const bool recurs_, has_rest_, tiled_;
   const std::size_t group_;
   std::int64_t shares_ = 1, share_ = 1;
 };

@@ -144,6 +144,29 @@ TEST_CASE("sums, products, extremes and recurrences, by items and by groups") {
   }
 }
 
+TEST_CASE("the error of a sum does not grow with its length") {
+  if (!has_opencl()) return;
+  constexpr std::int64_t n = 1 << 20;
+  for (const bool cpu : {true, false}) {
+    opencl::Options options = opencl_options();
+    if (!cpu) options.adjust = [](opencl::DeviceTable& t) { t.cpu = false; };
+    opencl::OpenClBackend device(0, options);
+    if (!cpu && device.table().group_size < 256) continue;
+    for (const Sizes& s : {Sizes{1, n, 1}, Sizes{1, n / 2, 2}}) {
+      const Bytes x(DType::float32, n), got(DType::float32, n);
+      for (std::int64_t i = 0; i < n; ++i) write_element(x, i, put(0.1F));
+      run_there(device, scanning(Op::CumSum, DType::float32, s, Recursion::factors), {&x, &got});
+      double worst = 0;
+      for (std::int64_t i = 0; i < n; ++i) {
+        const double exact = static_cast<double>(0.1F) * static_cast<double>(i / s.inner + 1);
+        worst = std::max(worst, std::fabs(number_of<double>(got, i) / exact - 1));
+      }
+      INFO(cpu, " ", s.inner, " ", worst);
+      CHECK(worst < 2e-6);
+    }
+  }
+}
+
 TEST_CASE("a sum has the same bits each time, and sizes share a source") {
   if (!has_opencl()) return;
   opencl::OpenClBackend device(0, opencl_options());

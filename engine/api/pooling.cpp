@@ -21,7 +21,8 @@ namespace {
 /// The windows of pooling along one axis of n elements. In ceil mode padding is added behind the end as far as the last
 /// window reaches.
 WindowAxis pooled_axis(const Call& call, SymInt n, WindowAxis axis, SymInt padding, bool ceil_mode) {
-  const SymInt room = n + padding * 2 - axis.span();
+  SymInt room = n + padding * 2 - axis.span();
+  if (ceil_mode && n + padding > 0) room = sym_max(room, 0);  // the first window starts inside
   if (room < 0) {
     throw ShapeError(call.operation(), fmt::format("a window of {} elements is wanted of {} with padding {}",
                                                    axis.span(), to_string(n), to_string(padding)));

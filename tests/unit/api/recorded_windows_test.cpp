@@ -147,6 +147,22 @@ TEST_CASE("functions of windows in a captured function serve many sizes") {
   CHECK(f.entries().size() == 1);
 }
 
+TEST_CASE("in ceil mode a window longer than the padded axis is one window") {
+  const Tensor x = Tensor::of<float>({{3, 1}});  // one channel of two elements
+  CHECK(max_pool1d(x, {3}, {.ceil_mode = true}).to_vector<float>() == std::vector<float>{3});
+  CHECK(max_pool1d(x, {9}, {.stride = {1}, .ceil_mode = true}).to_vector<float>() == std::vector<float>{3});
+  CHECK(max_pool1d(x, {5}, {.stride = {1}, .padding = {1}, .ceil_mode = true}).shape() == Shape{1, 1});
+  CHECK(avg_pool1d(x, {3}, {.ceil_mode = true}).to_vector<float>() == std::vector<float>{2});
+  CHECK(max_pool2d(x.reshape({1, 1, 2}), {3}, {.stride = {2}, .ceil_mode = true}).shape() == Shape{1, 1, 1});
+  CHECK_THROWS_WITH_AS(max_pool1d(x, {3}), doctest::Contains("a window of 3 elements is wanted of 2 with padding 0"),
+                       ShapeError);
+  CHECK_THROWS_AS(max_pool1d(zeros({1, 0}), {3}, {.ceil_mode = true}), ShapeError);
+  const auto f = oriel::function([](Tensor v) { return max_pool1d(v, {4}, {.stride = {2}, .ceil_mode = true}); },
+                                 {.dynamic = Dynamic::yes});
+  for (const std::int64_t n : {2, 3, 7})
+    CHECK(all(f(numbers({1, n})) == max_pool1d(numbers({1, n}), {4}, {.stride = {2}, .ceil_mode = true})).item<bool>());
+}
+
 TEST_CASE("errors of functions of windows name the function and what would do") {
   const Tensor x = numbers({1, 4, 6, 6}), w = numbers({2, 4, 3, 3});
   CHECK_THROWS_WITH_AS(

@@ -20,7 +20,7 @@ namespace {
 
 constexpr std::size_t kMostTextBytes = std::size_t{1} << 40;
 
-bool is_blank(char c) { return c == ' ' || c == '\t' || c == '\r'; }
+bool is_blank(char c) { return c == ' ' || c == '\t'; }
 
 std::string_view trimmed(std::string_view text) {
   while (!text.empty() && is_blank(text.front())) text.remove_prefix(1);
@@ -105,6 +105,42 @@ void each_field(std::string_view line, char delimiter, F&& take) {
   }
 }
 
+/// Takes the first line, which ends with LF, CR LF or CR.
+std::string_view next_line(std::string_view& text) {
+  std::size_t end = 0;
+  while (end < text.size() && text[end] != '\n' && text[end] != '\r') ++end;
+  const std::string_view line = text.substr(0, end);
+  text.remove_prefix(end);
+  if (!text.empty()) text.remove_prefix(text.starts_with("\r\n") ? 2 : 1);
+  return line;
+}
+
+/// The line's fields; none if it is no row: if it is empty, or nothing stands before its comment.
+void find_fields(std::string_view line, const TextFormat& format, std::vector<std::string_view>& fields) {
+  fields.clear();
+  const std::size_t comment = format.comment == 0 ? std::string_view::npos : line.find(format.comment);
+  line = line.substr(0, comment);
+  const bool delimited = comment == std::string_view::npos && format.delimiter != ' ' &&
+                         line.find(format.delimiter) != std::string_view::npos;  // tabs are blank
+  if (delimited || !trimmed(line).empty())
+    each_field(line, format.delimiter, [&](std::string_view field) { fields.push_back(field); });
+}
+
+/// The columns that are read of rows of so many fields.
+std::vector<std::size_t> chosen_columns(const TextFormat& format, std::size_t fields) {
+  std::vector<std::size_t> out;
+  const auto count = static_cast<std::int64_t>(fields);
+  for (const std::int64_t column : format.columns) {
+    if (column < -count || column >= count) {
+      throw ArgumentError("load_text", fmt::format("column {} is wanted of rows of {}; valid are {} to {}", column,
+                                                   count, -count, count - 1));
+    }
+    out.push_back(static_cast<std::size_t>(column < 0 ? column + count : column));
+  }
+  for (std::size_t c = 0; format.columns.empty() && c < fields; ++c) out.push_back(c);
+  return out;
+}
+
 /// The numbers of a text as `T`, converted to `dtype` afterwards.
 template <class T>
 Tensor parse_text(std::string_view text, DType dtype, const TextFormat& format, const std::string& path, Site site) {
@@ -112,34 +148,48 @@ Tensor parse_text(std::string_view text, DType dtype, const TextFormat& format, 
   const T missing =
       std::is_floating_point_v<T> || format.missing == format.missing ? static_cast<T>(format.missing) : T{};
   std::vector<T> numbers;
-  std::int64_t rows = 0, columns = 0;
+  std::vector<std::string_view> fields;
+  std::vector<std::size_t> chosen;
+  std::size_t rows = 0, columns = 0;
   TextPlace place{path};
   while (!text.empty()) {
-    const std::size_t end = std::min(text.find('\n'), text.size());
-    std::string_view line = text.substr(0, end);
-    text.remove_prefix(std::min(end + 1, text.size()));
+    const std::string_view line = next_line(text);
     if (++place.line <= format.skip) continue;
-    if (format.comment != 0) line = line.substr(0, line.find(format.comment));
-    if (trimmed(line).empty()) continue;
-    place.column = 0;
-    each_field(line, format.delimiter, [&](std::string_view field) {
-      ++place.column;
-      if (rows > 0 && place.column > columns)
-        place.fail(fmt::format("the first row has {} columns; give each row as many", columns));
-      if (!field.empty())
+    find_fields(line, format, fields);
+    if (fields.empty()) continue;
+    if (rows++ == 0) {
+      columns = fields.size();
+      chosen = chosen_columns(format, columns);
+    }
+    place.column = static_cast<std::int64_t>(std::min(columns, fields.size())) + 1;
+    if (fields.size() > columns)
+      place.fail(fmt::format("the first row has {} columns; give each row as many", columns));
+    if (fields.size() < columns)
+      place.fail(fmt::format("the row ends, and the first one has {} columns; give each row as many", columns));
+    for (const std::size_t c : chosen) {
+      const std::string_view field = fields[c];
+      place.column = static_cast<std::int64_t>(c) + 1;
+      if (std::ranges::find(format.missing_texts, field) != format.missing_texts.end())
+        numbers.push_back(missing);
+      else if (!field.empty())
         numbers.push_back(parsed<T>(field, dtype, place));
       else if (format.fill)
         numbers.push_back(missing);
       else
         place.fail("nothing stands between the delimiters; .fill = true takes a number for it");
-    });
-    if (rows++ == 0) columns = place.column;
-    if (place.column < columns) {
-      ++place.column;
-      place.fail(fmt::format("the row ends, and the first one has {} columns; give each row as many", columns));
     }
   }
-  return Tensor::from(numbers, {rows, columns}, site).to(dtype, site);
+  return Tensor::from(numbers, {rows, chosen.size()}, site).to(dtype, site);
+}
+
+/// The text of a file without the mark of UTF-8 at its start.
+std::string_view unmarked(std::string_view text, const std::string& path) {
+  if (text.starts_with("\xEF\xBB\xBF")) return text.substr(3);
+  if (text.starts_with("\xFF\xFE") || text.starts_with("\xFE\xFF")) {
+    throw IoError("load_text",
+                  fmt::format("\"{}\" begins with the byte order mark of UTF-16; give UTF-8", base::escaped(path)));
+  }
+  return text;
 }
 
 template <class T>
@@ -177,7 +227,7 @@ Tensor load_text(const std::string& path, DType dtype, const TextFormat& format,
     io::Bytes bytes;
     io::InputFile file("load_text", path);
     file.read_rest(bytes, file.size() ? io::kMostTextBytes : io::most_piped_bytes);
-    const std::string_view text(reinterpret_cast<const char*>(bytes.data()), bytes.size());
+    const std::string_view text = io::unmarked({reinterpret_cast<const char*>(bytes.data()), bytes.size()}, path);
     if (dtype == DType::float64) return io::parse_text<double>(text, dtype, format, path, site);
     if (is_floating(dtype)) return io::parse_text<float>(text, dtype, format, path, site);
     switch (dtype) {

@@ -63,6 +63,48 @@ TEST_CASE("a table with a header, comments and missing numbers") {
   CHECK(numbers("1 2 ; note\n", {.comment = ';'}) == std::vector<double>{1, 2});
 }
 
+TEST_CASE("lines end in LF, CR LF or CR") {
+  for (const std::string text : {"1 2\n3 4\n", "1 2\r\n3 4\r\n", "1 2\r3 4\r", "1 2\r3 4", "1 2\r\r\n\n3 4\n\r"}) {
+    CAPTURE(text);
+    const Tensor x = load_text(folder().put("k.txt", text));
+    CHECK(x.shape() == Shape{2, 2});
+    CHECK(x.to_vector<double>() == std::vector<double>{1, 2, 3, 4});
+  }
+  CHECK(numbers("a\rb\r5\r", {.skip = 2}) == std::vector<double>{5});
+  CHECK(refused("1\r2\rx\r").find("line 3, column 1: \"x\"") != std::string::npos);
+}
+
+TEST_CASE("a line of delimiters is a row, an empty one is none") {
+  const TextFormat tabs{.delimiter = '\t', .fill = true, .missing = -1};
+  const Tensor x = load_text(folder().put("l.txt", "1\t2\t3\n\t\t\n\n \n4\t\t6\n\t# none\n"), DType::int32, tabs);
+  CHECK(x.shape() == Shape{3, 3});
+  CHECK(x.to_vector<int>() == std::vector<int>{1, 2, 3, -1, -1, -1, 4, -1, 6});
+  CHECK(refused("1\t2\n\t\n", {.delimiter = '\t'}).find("line 2, column 1: nothing stands between") !=
+        std::string::npos);
+}
+
+TEST_CASE("a byte order mark is no part of the first number") {
+  CHECK(numbers("\xEF\xBB\xBF"
+                "1 2\n") == std::vector<double>{1, 2});
+  CHECK(refused(std::string("\xFF\xFE"
+                            "1\0",
+                            4)) == "\"<path>\" begins with the byte order mark of UTF-16; give UTF-8");
+}
+
+TEST_CASE("texts of missing numbers, and columns to use") {
+  const std::string table = "ann,1,NA\nbob,-,4\n";
+  const TextFormat format{.delimiter = ',', .missing = -9, .missing_texts = {"NA", "-"}, .columns = {2, 1}};
+  const Tensor x = load_text(folder().put("m.csv", table), DType::int16, format);
+  CHECK(x.shape() == Shape{2, 2});
+  CHECK(x.to_vector<std::int16_t>() == std::vector<std::int16_t>{-9, 1, 4, -9});
+  CHECK(std::isnan(numbers("1 NA 3", {.missing_texts = {"NA"}})[1]));
+  CHECK(numbers("1 2 3\n4 5 6", {.columns = {-1}}) == std::vector<double>{3, 6});
+  CHECK(refused("1,NA\n", {.delimiter = ','}).find("\"NA\" is no float64") != std::string::npos);
+  CHECK_THROWS_WITH_AS((void)numbers("1 2\n", {.columns = {0, 2}}),
+                       doctest::Contains("load_text: column 2 is wanted of rows of 2; valid are -2 to 1"),
+                       ArgumentError);
+}
+
 TEST_CASE("files without rows") {
   CHECK(load_text(folder().put("e.txt", "")).shape() == Shape{0, 0});
   CHECK(load_text(folder().put("e.txt", "# nothing\n\n")).shape() == Shape{0, 0});

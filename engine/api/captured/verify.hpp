@@ -14,7 +14,8 @@ class Expected {
            const CallKey& facts, const detail::TracerBase& tracer);
 
   /// Throws ArgumentError if the entry has given something else, or left other elements in an argument. Names the first
-  /// result and element that differ. Zeros of both signs are equal, and so are all NaN.
+  /// result and element that differ. Zeros of both signs are equal, and so are all NaN. Floats may differ by as many
+  /// roundings as another order of additions explains.
   void compare(const detail::CapturedArguments& arguments, const detail::CapturedResults& results) const;
 
  private:

@@ -43,7 +43,9 @@ struct Ordering {
     if (extent != 0 || numel(source.shape()) != 0) return;
     throw ShapeError(call.operation(), fmt::format("axis {} of {} has no elements", axis, to_string(source.shape())));
   }
-  Tensor gathered(const Tensor& x, const Tensor& at) const { return gather(Operand(x, site), at, signed_axis()); }
+  Tensor gathered(const Tensor& x, const Tensor& at) const {
+    return gather(Operand(x, site), at, signed_axis(), Bounds::zero);
+  }
   Tensor dropped(const Tensor& x, KeepDim keepdim) const {
     if (scalar) return x.reshape({}, site);
     return keepdim ? x : x.squeeze(signed_axis(), site);
@@ -162,11 +164,30 @@ Tensor mode(const Operand& x, std::int64_t axis, KeepDim keepdim) {
   const Tensor lengths = length.tensor();
   const Tensor at = argmax(Operand(lengths, o.site), -1, true);
   const Tensor row = rows.tensor();
-  const Tensor found = gather(Operand(row, o.site), at, -1);
+  const Tensor found = gather(Operand(row, o.site), at, -1, Bounds::zero);
   return o.dropped(Value(o.call, Access::node(found)).permute(order).tensor(), keepdim);
 }
 
 namespace {
+
+constexpr std::size_t kMostChosen = 64;
+
+/// Few numbers as constants of the graph: as elements in memory they would be an input of an exported function.
+Value listed(const Call& call, const std::vector<double>& numbers, DType dtype, Device device) {
+  const Shape shape{numbers.size()};
+  if (numbers.size() > kMostChosen)
+    return {call, Access::node(Tensor::from(numbers, call.origin().site).to(dtype).to(device))};
+  const Value place = api::positions(call, shape, 0, device);
+  std::vector<Value> parts;  // each is right from its number on
+  for (const double x : numbers)
+    parts.emplace_back(call, graph::constant(graph::Scalar::of_float(dtype, x), shape, device, call.origin()));
+  if (parts.empty()) return {call, graph::constant(graph::Scalar::of_float(dtype, 0), shape, device, call.origin())};
+  // Neighbours are joined until one is left, so that each element takes few choices.
+  for (std::size_t wide = 1; wide < parts.size(); wide *= 2)
+    for (std::size_t k = 0; k + wide < parts.size(); k += 2 * wide)
+      parts[k] = where(place < static_cast<double>(k + wide), parts[k], parts[k + wide]);
+  return parts[0];
+}
 
 Tensor quantiles(const Operand& x, const std::vector<double>& q, std::int64_t axis, KeepDim keepdim, Between between,
                  bool single, bool ignore_nan = false) {
@@ -182,8 +203,7 @@ Tensor quantiles(const Operand& x, const std::vector<double>& q, std::int64_t ax
   Shape aligned(sorted.rank(), SymInt(1));
   aligned[o.axis] = q.size();
   // Positions along the axis, in the dtype of the elements: (number of q), or of each row if these differ in numbers.
-  const Tensor parts = Tensor::from(q, o.site).to(wide, o.site).to(o.source.device(), o.site);
-  const Value along(o.call, Access::node(parts));
+  const Value along = listed(o.call, q, wide, o.source.device());
   const Value at = ignore_nan ? along.reshape(aligned) * max((-o.nan_count()).binary(Op::Add, o.extent - 1), 0).to(wide)
                               : along.binary(Op::Mul, o.extent - 1);
   const Value low = at.unary(Op::Floor), high = at.unary(Op::Ceil);

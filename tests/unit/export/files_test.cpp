@@ -81,6 +81,16 @@ TEST_CASE("leaves are inputs in the graph's order, or constants") {
   CHECK(file_text(files.source).find("{\n    4.0f, 5.0f, 6.0f,};") != std::string::npos);
 }
 
+TEST_CASE("numbers of a call are no inputs") {
+  const TemporaryFolder folder;
+  const Tensor x = Tensor::of<float>({{1, 2}, {3, 5}, {8, 13}});
+  for (const Tensor& y : {quantile(x, 0.3, 0), quantile(x, {0.1, 0.25, 0.9}, 1), nanquantile(x, {0.3, 0.7}, 0)}) {
+    const ExportedFiles files = export_cpp({y}, folder.path());
+    CHECK(files.inputs.size() == 1);
+    CHECK(files.embedded_bytes == 0);
+  }
+}
+
 TEST_CASE("bad names are refused") {
   const TemporaryFolder folder;
   const Tensor x = Tensor::of<float>({1, 2, 3});

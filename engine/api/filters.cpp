@@ -46,7 +46,8 @@ Tensor col2im(const Operand& x, const Ints& sizes, const Ints& window, const Con
   const SymInt images = shape[0] * (shape[1] / size);
   const Tensor values = columns.reshape({images, size * windows}).tensor();
   const Tensor none = zeros({images, padded[0] * padded[1]}, columns.dtype(), site).to(columns.device(), site);
-  const Tensor sums = api::renamed(call, [&] { return put_add(Operand(none, site), place, Operand(values, site), 1); });
+  const Tensor sums =
+      api::renamed(call, [&] { return put_add(Operand(none, site), place, Operand(values, site), 1, Bounds::zero); });
   return Value(call, Access::node(sums))
       .reshape({shape[0], shape[1] / size, padded[0], padded[1]})
       .shrink(2, padding[0], padding[0] + extent[0])

@@ -30,7 +30,7 @@ NodePtr one(const Call& call, Device device) {
 
 /// Entries of values along an axis by their groups.
 struct Groups {
-  Groups(const char* name, const Operand& values, const Tensor& groups, SymInt count, std::int64_t along)
+  Groups(const char* name, const Operand& values, const Tensor& groups, SymInt count, std::int64_t along, Bounds bounds)
       : call(name, values), source(call.node(values)), at(api::raw_positions(call, groups)) {
     if (at->shape.size() != 1) throw ShapeError(name, fmt::format("the groups {} are no vector", to_string(at->shape)));
     Shape shape = source->shape;
@@ -41,9 +41,10 @@ struct Groups {
                                          to_string(shape[axis]), axis, to_string(shape)));
     }
     shape[axis] = count;
+    bounds = api::checked_now(call, Access::node(groups), {count, axis}, bounds);
     own = source->dtype;
     dtype = is_floating(own) ? api::wide_dtype(own) : own;
-    values_of.emplace(Scattered{call, std::move(shape), axis, source->device, at, false, default_bounds()});
+    values_of.emplace(Scattered{call, std::move(shape), axis, source->device, at, false, bounds});
   }
 
   Value combined(Op op) const { return {call, values_of->combine(op, call.cast(source, dtype))}; }
@@ -62,32 +63,32 @@ struct Groups {
 
 }  // namespace
 
-Tensor segment_sum(const Operand& values, const Tensor& groups, SymInt count, std::int64_t axis) {
-  const Groups g("segment_sum", values, groups, count, axis);
+Tensor segment_sum(const Operand& values, const Tensor& groups, SymInt count, std::int64_t axis, Bounds bounds) {
+  const Groups g("segment_sum", values, groups, count, axis, bounds);
   return g.sums("segment_max").to(g.own).tensor();
 }
 
-Tensor segment_prod(const Operand& values, const Tensor& groups, SymInt count, std::int64_t axis) {
-  const Groups g("segment_prod", values, groups, count, axis);
+Tensor segment_prod(const Operand& values, const Tensor& groups, SymInt count, std::int64_t axis, Bounds bounds) {
+  const Groups g("segment_prod", values, groups, count, axis, bounds);
   (void)g.sums("segment_min");
   return g.combined(Op::ScatterProd).to(g.own).tensor();
 }
 
-Tensor segment_max(const Operand& values, const Tensor& groups, SymInt count, std::int64_t axis) {
-  const Groups g("segment_max", values, groups, count, axis);
+Tensor segment_max(const Operand& values, const Tensor& groups, SymInt count, std::int64_t axis, Bounds bounds) {
+  const Groups g("segment_max", values, groups, count, axis, bounds);
   return g.combined(Op::ScatterMax).to(g.own).tensor();
 }
 
-Tensor segment_min(const Operand& values, const Tensor& groups, SymInt count, std::int64_t axis) {
-  const Groups g("segment_min", values, groups, count, axis);
+Tensor segment_min(const Operand& values, const Tensor& groups, SymInt count, std::int64_t axis, Bounds bounds) {
+  const Groups g("segment_min", values, groups, count, axis, bounds);
   return g.combined(Op::ScatterMin).to(g.own).tensor();
 }
 
-Tensor segment_mean(const Operand& values, const Tensor& groups, SymInt count, std::int64_t axis) {
-  const Groups g("segment_mean", values, groups, count, axis);
+Tensor segment_mean(const Operand& values, const Tensor& groups, SymInt count, std::int64_t axis, Bounds bounds) {
+  const Groups g("segment_mean", values, groups, count, axis, bounds);
   const Value total = g.sums("segment_max");
   const Scattered& s = *g.values_of;
-  const Scattered entries{g.call, {s.shape[g.axis]}, 0, s.device, s.index, false, s.bounds};
+  const Scattered entries{g.call, {s.shape[g.axis]}, 0, s.device, s.index, false, Bounds::zero};
   const Value counts = max(Value(g.call, entries.combine(Op::ScatterSum, one(g.call, s.device))), 1);
   const Value divisor(g.call, s.along(counts.to(g.dtype).node(), s.shape));
   return total.binary(is_floating(g.dtype) ? Op::Div : Op::FloorDiv, divisor).to(g.own).tensor();

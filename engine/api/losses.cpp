@@ -2,6 +2,7 @@
 
 #include <fmt/format.h>
 
+#include "api/position_check.hpp"
 #include "api/value.hpp"
 #include "oriel/error.hpp"
 
@@ -78,14 +79,16 @@ struct Classes {
     lifted.insert(lifted.begin() + static_cast<std::ptrdiff_t>(axis), SymInt(1));
     const Value number = targets.to(DType::int64).reshape(lifted);
     const Value ignored = number == static_cast<double>(options.ignore_index);
-    const Value here = (api::positions(call, logs.shape(), axis, logs.device()) == number) & !ignored;
+    const api::IndexedAxis classes{logs.shape()[axis], axis, false, options.ignore_index};
+    const Bounds unknown = api::checked_now(call, targets.node(), classes, options.bounds);
+    const Value hit = (api::positions(call, logs.shape(), axis, logs.device()) == number) & !ignored;
+    const Value here(call, api::and_checked(call, hit.node(), targets.node(), classes, unknown));
     const Value weight = weights();
     const double smoothing = options.label_smoothing;
     Value losses = -over_classes(where(here, logs * weight, 0));
     if (smoothing > 0) {
       const Value everywhere = -over_classes(where(ignored, 0, logs * weight));
-      const SymInt classes = logs.shape()[axis];
-      losses = losses * (1 - smoothing) + (everywhere * smoothing).binary(Op::Div, classes);
+      losses = losses * (1 - smoothing) + (everywhere * smoothing).binary(Op::Div, classes.extent);
     }
     if (options.reduction != Reduction::mean) return reduced(losses, options.reduction).to(dtype).tensor();
     const Value counted = over_classes(where(here, weight.broadcast(logs.shape()), 0));

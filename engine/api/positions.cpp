@@ -5,6 +5,7 @@
 #include <cmath>
 #include <limits>
 
+#include "api/position_check.hpp"
 #include "api/room.hpp"
 #include "api/value.hpp"
 #include "oriel/create.hpp"
@@ -22,11 +23,6 @@ using api::Value;
 using graph::NodePtr;
 
 namespace {
-
-void check_positions(const Call& call, DType dtype) {
-  if (!is_integer(dtype))
-    throw DTypeError(call.operation(), fmt::format("positions are integers, not {}", name(dtype)));
-}
 
 /// The rows of the last axis of v on a diagonal of matrices along the last two axes.
 Value on_diagonal(const Value& v, std::int64_t offset) {
@@ -170,18 +166,21 @@ Tensor trace(const Operand& x, std::int64_t offset) {
   return sum(Operand(line, Access::site(x)), -1);
 }
 
-Tensor one_hot(const Operand& x, SymInt classes, DType dtype) {
+Tensor one_hot(const Operand& x, SymInt classes, DType dtype, Bounds bounds) {
   const Call call("one_hot", x);
   const NodePtr node = call.node(x);
-  check_positions(call, node->dtype);
+  api::check_integers(call, node->dtype);
   if (!classes.is_symbolic() && classes < 0)
     throw ArgumentError("one_hot", fmt::format("classes is {}; give a number >= 0", to_string(classes)));
   Shape shape = node->shape;
+  const api::IndexedAxis axis{classes, shape.size(), false};
+  bounds = api::checked_now(call, node, axis, bounds);
   shape.push_back(1);
   // Of uint64 the numbers above the largest int64 become negative: no class either.
   const Value at = Value(call, node).to(DType::int64).reshape(shape);
   shape.back() = classes;
-  return (at == api::positions(call, shape, shape.size() - 1, node->device)).to(dtype).tensor();
+  const Value hot = at == api::positions(call, shape, shape.size() - 1, node->device);
+  return Value(call, api::and_checked(call, hot.node(), node, axis, bounds)).to(dtype).tensor();
 }
 
 std::vector<Tensor> meshgrid(std::span<const Tensor> tensors, Indexing indexing, Site site) {
@@ -217,7 +216,7 @@ Tensor indices(const Shape& shape, Site site) {
 std::vector<Tensor> unravel_index(const Operand& x, const Shape& shape) {
   const Call call("unravel_index", x);
   const NodePtr node = call.node(x);
-  check_positions(call, node->dtype);
+  api::check_integers(call, node->dtype);
   const SymInt count = numel(shape, "unravel_index");
   Value rest = Value(call, node).to(DType::int64);
   rest = where(rest < 0, rest.binary(Op::Add, count), rest);
@@ -238,7 +237,7 @@ Tensor ravel_index(std::span<const Tensor> coordinates, const Shape& shape, Site
   }
   Value out(call, graph::constant(graph::Scalar::of_int(DType::int64, 0), {}, default_device(), call.origin()));
   for (std::size_t d = 0; d < shape.size(); ++d) {
-    check_positions(call, coordinates[d].dtype());
+    api::check_integers(call, coordinates[d].dtype());
     const Value at(call, call.cast(Access::node(coordinates[d]), DType::int64));
     out = d == 0 ? at : out.binary(Op::Mul, shape[d]) + at;
   }

@@ -34,9 +34,8 @@ struct Target {
 
   /// How many positions name each entry, along the entries alone.
   NodePtr counts() const {
-    const Scattered entries{
-        call,     at.each ? at.shape : Shape{at.shape[at.axis]}, at.each ? at.axis : 0, at.device, at.index, at.each,
-        at.bounds};
+    const Shape shape = at.each ? at.shape : Shape{at.shape[at.axis]};
+    const Scattered entries{call, shape, at.each ? at.axis : 0, at.device, at.index, at.each, Bounds::zero};
     return entries.combine(Op::ScatterSum,
                            graph::constant(graph::Scalar::of_int(DType::int64, 1), {}, at.device, call.origin()));
   }
@@ -48,9 +47,11 @@ struct Target {
 };
 
 /// One position for each line: `values` is broadcast to the shape of take().
-Target lines_of(const Call& call, const Operand& x, const Tensor& index, const Operand& values, std::int64_t axis) {
+Target lines_of(const Call& call, const Operand& x, const Tensor& index, const Operand& values, std::int64_t axis,
+                Bounds bounds) {
   NodePtr source = call.node(x);
   const std::size_t at = call.axis(axis, source->shape.size());
+  bounds = api::checked_now(call, Access::node(index), {source->shape[at], at}, bounds);
   NodePtr positions = api::raw_positions(call, index);
   NodePtr given = api::written_value(call, values, source->dtype, source->device);
   if (!given->shape.empty()) {
@@ -65,10 +66,7 @@ Target lines_of(const Call& call, const Operand& x, const Tensor& index, const O
   positions = call.reshape(positions, {numel(positions->shape)});
   const Shape shape = source->shape;
   const Device device = source->device;
-  return {call,
-          std::move(source),
-          {call, shape, at, device, std::move(positions), false, default_bounds()},
-          std::move(given)};
+  return {call, std::move(source), {call, shape, at, device, std::move(positions), false, bounds}, std::move(given)};
 }
 
 /// x cut or filled up to `shape` on all axes but one.
@@ -84,10 +82,12 @@ NodePtr fitted(const Call& call, const NodePtr& x, const Shape& shape, std::size
 }
 
 /// One position for each element.
-Target elements_of(const Call& call, const Operand& x, const Tensor& index, const Operand& values, std::int64_t axis) {
+Target elements_of(const Call& call, const Operand& x, const Tensor& index, const Operand& values, std::int64_t axis,
+                   Bounds bounds) {
   NodePtr source = call.node(x);
   const Shape shape = source->shape;
   const std::size_t at = call.axis(axis, shape.size());
+  bounds = api::checked_now(call, Access::node(index), {shape[at], at}, bounds);
   NodePtr positions = api::raw_positions(call, index);
   const Shape& own = positions->shape;
   bool fits = own.size() == shape.size();
@@ -111,12 +111,11 @@ Target elements_of(const Call& call, const Operand& x, const Tensor& index, cons
     }
     given = fitted(call, call.shrink(std::move(given), used), shape, at, graph::Scalar::of_int(source->dtype, 0));
   }
-  // What is filled up lies outside.
+  // What is filled up lies outside, so what is to be checked is checked before.
   const graph::Scalar outside = graph::Scalar::of_int(DType::int64, std::numeric_limits<std::int64_t>::max());
   NodePtr filled = fitted(call, positions, shape, at, outside);
-  Bounds bounds = default_bounds();
   if (bounds == Bounds::checked && filled != positions) {
-    (void)api::positions(call, index, shape[at], bounds);
+    filled = fitted(call, api::positions(call, index, {shape[at], at}, bounds), shape, at, outside);
     bounds = Bounds::zero;
   }
   const Device device = source->device;
@@ -127,11 +126,12 @@ Target elements_of(const Call& call, const Operand& x, const Tensor& index, cons
 }
 
 Tensor replaced(const Target& t) {
-  const NodePtr last = t.at.last();
-  const NodePtr named =
-      t.at.along(t.call.binary(Op::Le, api::position_number(t.call, 0, *last), last), t.source->shape);
+  const Scattered& at = t.at;
+  const NodePtr last = at.last();
+  NodePtr named = at.along(t.call.binary(Op::Le, api::position_number(t.call, 0, *last), last), t.source->shape);
+  named = api::and_checked(t.call, std::move(named), at.index, {at.shape[at.axis], at.axis}, at.bounds);
   const NodePtr values =
-      t.values->shape.empty() ? t.call.broadcast(t.values, t.source->shape) : t.at.last_values(t.values, last);
+      t.values->shape.empty() ? t.call.broadcast(t.values, t.source->shape) : at.last_values(t.values, last);
   return Access::tensor(t.call.where(named, values, t.source));
 }
 
@@ -170,30 +170,31 @@ Tensor combined(const Target& t, Combine combine, IncludeSelf self) {
 
 }  // namespace
 
-Tensor put(const Operand& x, const Tensor& index, const Operand& values, std::int64_t axis) {
+Tensor put(const Operand& x, const Tensor& index, const Operand& values, std::int64_t axis, Bounds bounds) {
   const Call call("put", x);
-  return replaced(lines_of(call, x, index, values, axis));
+  return replaced(lines_of(call, x, index, values, axis, bounds));
 }
 
-Tensor put_add(const Operand& x, const Tensor& index, const Operand& values, std::int64_t axis) {
+Tensor put_add(const Operand& x, const Tensor& index, const Operand& values, std::int64_t axis, Bounds bounds) {
   const Call call("put_add", x);
   refuse_bool(call, Access::default_dtype(x), "put");
-  return combined(lines_of(call, x, index, values, axis), Combine::sum, IncludeSelf::yes);
+  return combined(lines_of(call, x, index, values, axis, bounds), Combine::sum, IncludeSelf::yes);
 }
 
-Tensor index_add(const Operand& x, const Tensor& index, const Operand& values, std::int64_t axis) {
+Tensor index_add(const Operand& x, const Tensor& index, const Operand& values, std::int64_t axis, Bounds bounds) {
   const Call call("index_add", x);
   refuse_bool(call, Access::default_dtype(x), "put");
-  return combined(lines_of(call, x, index, values, axis), Combine::sum, IncludeSelf::yes);
+  return combined(lines_of(call, x, index, values, axis, bounds), Combine::sum, IncludeSelf::yes);
 }
 
 Tensor index_reduce(const Operand& x, const Tensor& index, const Operand& values, Combine combine, std::int64_t axis,
-                    IncludeSelf self) {
+                    IncludeSelf self, Bounds bounds) {
   const Call call("index_reduce", x);
-  return combined(lines_of(call, x, index, values, axis), combine, self);
+  return combined(lines_of(call, x, index, values, axis, bounds), combine, self);
 }
 
-Tensor index_put(const Operand& x, const std::vector<Tensor>& index, const Operand& values, bool accumulate) {
+Tensor index_put(const Operand& x, const std::vector<Tensor>& index, const Operand& values, bool accumulate,
+                 Bounds bounds) {
   const Call call("index_put", x);
   const NodePtr source = call.node(x);
   const std::size_t count = index.size();
@@ -208,7 +209,7 @@ Tensor index_put(const Operand& x, const std::vector<Tensor>& index, const Opera
   std::vector<NodePtr> at;
   Shape domain;
   for (std::size_t d = 0; d < count; ++d) {
-    at.push_back(api::positions(call, index[d], source->shape[d], default_bounds()));
+    at.push_back(api::positions(call, index[d], {source->shape[d], d}, bounds));
     domain = graph::broadcast_shapes(domain, at.back()->shape, call.origin());
   }
   for (NodePtr& p : at) p = call.broadcast(std::move(p), domain);
@@ -225,40 +226,39 @@ Tensor index_put(const Operand& x, const std::vector<Tensor>& index, const Opera
   const Tensor whole = Access::tensor(call.reshape(source, folded)), where_to = where(inside, flat, outside).tensor();
   const Site site = Access::site(x);
   return api::renamed(call, [&] {
-    const Tensor out = accumulate ? put_add(Operand(whole, site), where_to, values, 0)
-                                  : put(Operand(whole, site), where_to, values, 0);
+    const Tensor out = accumulate ? put_add(Operand(whole, site), where_to, values, 0, Bounds::zero)
+                                  : put(Operand(whole, site), where_to, values, 0, Bounds::zero);
     return Access::tensor(call.reshape(Access::node(out), source->shape));
   });
 }
 
-Tensor index_select(const Operand& x, std::int64_t axis, const Tensor& index) {
+Tensor index_select(const Operand& x, std::int64_t axis, const Tensor& index, Bounds bounds) {
   const Call call("index_select", x);
   if (index.rank() != 1)
     throw ShapeError("index_select",
                      fmt::format("the index {} is no vector; take has no such rule", to_string(index.shape())));
-  return api::renamed(call, [&] { return take(x, index, axis); });
+  return api::taken(call, x, index, axis, bounds);
 }
 
-Tensor embedding(const Tensor& index, const Operand& table) {
-  const Call call("embedding", table);
-  return api::renamed(call, [&] { return take(table, index, 0); });
+Tensor embedding(const Tensor& index, const Operand& table, Bounds bounds) {
+  return api::taken(Call("embedding", table), table, index, 0, bounds);
 }
 
-Tensor scatter(const Operand& x, const Tensor& index, const Operand& values, std::int64_t axis) {
+Tensor scatter(const Operand& x, const Tensor& index, const Operand& values, std::int64_t axis, Bounds bounds) {
   const Call call("scatter", x);
-  return replaced(elements_of(call, x, index, values, axis));
+  return replaced(elements_of(call, x, index, values, axis, bounds));
 }
 
-Tensor scatter_add(const Operand& x, const Tensor& index, const Operand& values, std::int64_t axis) {
+Tensor scatter_add(const Operand& x, const Tensor& index, const Operand& values, std::int64_t axis, Bounds bounds) {
   const Call call("scatter_add", x);
   refuse_bool(call, Access::default_dtype(x), "scatter");
-  return combined(elements_of(call, x, index, values, axis), Combine::sum, IncludeSelf::yes);
+  return combined(elements_of(call, x, index, values, axis, bounds), Combine::sum, IncludeSelf::yes);
 }
 
 Tensor scatter_reduce(const Operand& x, const Tensor& index, const Operand& values, std::int64_t axis, Combine combine,
-                      IncludeSelf self) {
+                      IncludeSelf self, Bounds bounds) {
   const Call call("scatter_reduce", x);
-  return combined(elements_of(call, x, index, values, axis), combine, self);
+  return combined(elements_of(call, x, index, values, axis, bounds), combine, self);
 }
 
 namespace {
@@ -278,16 +278,15 @@ std::pair<Shape, Shape> along_axis(const Call& call, const Shape& x, const Shape
 
 }  // namespace
 
-Tensor take_along_axis(const Operand& x, const Tensor& index, std::int64_t axis) {
+Tensor take_along_axis(const Operand& x, const Tensor& index, std::int64_t axis, Bounds bounds) {
   const Call call("take_along_axis", x);
   const NodePtr source = call.node(x), at = Access::node(index);
   const auto [own, domain] = along_axis(call, source->shape, at->shape, call.axis(axis, source->shape.size()));
-  const Tensor wide = Access::tensor(call.broadcast(source, own)),
-               positions = Access::tensor(call.broadcast(at, domain));
-  return api::renamed(call, [&] { return gather(Operand(wide, Access::site(x)), positions, axis); });
+  const Tensor positions = Access::tensor(call.broadcast(at, domain));
+  return api::gathered(call, call.broadcast(source, own), positions, axis, bounds);
 }
 
-Tensor put_along_axis(const Operand& x, const Tensor& index, const Operand& values, std::int64_t axis) {
+Tensor put_along_axis(const Operand& x, const Tensor& index, const Operand& values, std::int64_t axis, Bounds bounds) {
   const Call call("put_along_axis", x);
   const NodePtr source = call.node(x), at = Access::node(index);
   const auto [own, domain] = along_axis(call, source->shape, at->shape, call.axis(axis, source->shape.size()));
@@ -297,10 +296,8 @@ Tensor put_along_axis(const Operand& x, const Tensor& index, const Operand& valu
   const Tensor positions = Access::tensor(call.broadcast(at, domain));
   NodePtr given = api::written_value(call, values, source->dtype, source->device);
   const Tensor wide = Access::tensor(call.broadcast(std::move(given), domain));
-  return api::renamed(call, [&] {
-    return scatter(Operand(Access::tensor(source), Access::site(x)), positions, Operand(wide, Access::site(values)),
-                   axis);
-  });
+  return replaced(elements_of(call, Operand(Access::tensor(source), Access::site(x)), positions,
+                              Operand(wide, Access::site(values)), axis, bounds));
 }
 
 Tensor masked_scatter(const Operand& x, const Operand& mask, const Operand& values) {

@@ -225,7 +225,7 @@ NodePtr Scattered::along(NodePtr x, const Shape& like) const {
 
 NodePtr scatter_by_order(const Scattered& s, Op op, NodePtr values) {
   const Call& call = s.call;
-  NodePtr at = positions(call, Access::tensor(s.index), s.shape[s.axis], s.bounds);
+  NodePtr at = positions(call, Access::tensor(s.index), {s.shape[s.axis], s.axis}, s.bounds);
   const Shape shape = s.each ? Shape{numel(s.shape)} : op == Op::ScatterLast ? Shape{s.shape[s.axis]} : s.shape;
   const std::size_t axis = s.each || op == Op::ScatterLast ? 0 : s.axis;
   const Shape lines = s.lines();
@@ -260,9 +260,12 @@ NodePtr Scattered::last() const {
   const Shape of = each ? shape : Shape{shape[axis]};
   if (sym::known(numel(index->shape) == 0).value_or(false))
     return graph::constant(identity_of(Op::ScatterLast, DType::int64), of, device, call.origin());
-  if (!backend::backend_for(device).capabilities().scatters) return scatter_by_order(*this, Op::ScatterLast, nullptr);
-  return graph::scatter(Op::ScatterLast, index, nullptr, of, each ? axis : 0, shape[axis], bounds == Bounds::checked,
-                        call.origin());
+  if (!backend::backend_for(device).capabilities().scatters) {
+    Scattered all = *this;
+    all.bounds = Bounds::zero;
+    return scatter_by_order(all, Op::ScatterLast, nullptr);
+  }
+  return graph::scatter(Op::ScatterLast, index, nullptr, of, each ? axis : 0, shape[axis], false, call.origin());
 }
 
 NodePtr Scattered::last_values(const NodePtr& values, const NodePtr& last) const {

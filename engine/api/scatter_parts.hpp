@@ -19,7 +19,7 @@ struct Scattered {
   /// for each element: then like `shape`, with k entries along the axis.
   NodePtr index;
   bool each = false;
-  Bounds bounds = Bounds::zero;
+  Bounds bounds = Bounds::zero;  ///< of combine
 
   /// The shape of the elements: `shape` with k along the axis.
   Shape lines() const;
@@ -29,7 +29,7 @@ struct Scattered {
   /// The elements `values` (of shape lines(), or one number without axes) of each entry, combined by a scatter's op,
   /// in their dtype, which is no half. A device without scatters combines them in another order.
   NodePtr combine(Op op, const NodePtr& values) const;
-  /// For each entry the number of its last position, or -1; of shape (n) or, with `each`, `shape`.
+  /// For each entry the number of its last position, or -1; of shape (n) or, with `each`, `shape`. Checks nothing.
   NodePtr last() const;
   /// `values` of each entry's last position, 0 where there is none.
   NodePtr last_values(const NodePtr& values, const NodePtr& last) const;

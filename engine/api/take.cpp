@@ -4,6 +4,7 @@
 #include <limits>
 
 #include "api/gathering.hpp"
+#include "api/position_check.hpp"
 #include "graph/gather.hpp"
 #include "oriel/error.hpp"
 #include "oriel/movement.hpp"
@@ -11,10 +12,7 @@
 
 namespace oriel {
 
-using api::Access;
 using api::Call;
-using api::NodePtr;
-using api::Op;
 
 namespace api {
 
@@ -23,43 +21,29 @@ NodePtr position_number(const Call& call, SymInt value, const graph::Node& like)
 }
 
 NodePtr raw_positions(const Call& call, const Tensor& index) {
-  if (!is_integer(index.dtype())) {
-    throw DTypeError(call.operation(), fmt::format("positions are integers, not {}", name(index.dtype())));
-  }
+  check_integers(call, index.dtype());
   if (index.dtype() != DType::uint64) return call.cast(Access::node(index), DType::int64);
   const NodePtr most = graph::constant(graph::Scalar::of_int(DType::uint64, std::numeric_limits<std::int64_t>::max()),
                                        index.shape(), index.device(), call.origin());
   return call.cast(call.binary(Op::Min, Access::node(index), most), DType::int64);
 }
 
-NodePtr positions(const Call& call, const Tensor& index, SymInt extent, Bounds bounds) {
+NodePtr positions(const Call& call, const Tensor& index, const IndexedAxis& axis, Bounds bounds) {
+  const NodePtr given = Access::node(index);
   NodePtr at = raw_positions(call, index);
-  const bool counts_from_start = is_unsigned(index.dtype());
-  // Every uint8 names an entry of a table of 256.
-  if (counts_from_start && itemsize(index.dtype()) <= 2 && !extent.is_symbolic() &&
-      extent.value() >= std::int64_t{1} << (8 * itemsize(index.dtype())))
-    return at;
+  bounds = checked_now(call, given, axis, bounds);
+  const Reach reach = reach_of(given);
+  if (reach.least >= 0 && !axis.extent.is_symbolic() && reach.greatest < axis.extent.value()) return at;
+  const NodePtr extent = position_number(call, axis.extent, *at);
   NodePtr moved = at;
-  NodePtr inside = call.binary(Op::Lt, at, position_number(call, extent, *at));
-  if (!counts_from_start) {
+  NodePtr inside = call.binary(Op::Lt, at, extent);
+  if (reach.least < 0) {
     const NodePtr zero = position_number(call, 0, *at);
-    const NodePtr from_end = call.binary(Op::Add, at, position_number(call, extent, *at));
-    moved = call.where(call.binary(Op::Lt, at, zero), from_end, at);
-    inside = call.binary(Op::And, call.binary(Op::Le, zero, moved),
-                         call.binary(Op::Lt, moved, position_number(call, extent, *at)));
+    moved = call.where(call.binary(Op::Lt, at, zero), call.binary(Op::Add, at, extent), at);
+    inside = call.binary(Op::And, call.binary(Op::Le, zero, moved), call.binary(Op::Lt, moved, extent));
   }
-  if (bounds == Bounds::checked) {
-    runtime::check_may_read(call.operation());
-    const std::vector<bool> good = Access::tensor(inside).to_vector<bool>();
-    for (std::size_t k = 0; k < good.size(); ++k) {
-      if (good[k]) continue;
-      throw IndexError(call.operation(),
-                       fmt::format("index {} is out of range for an axis of size {}; valid are {} to {}",
-                                   Access::tensor(at).to_vector<std::int64_t>()[k], to_string(extent),
-                                   to_string(-extent), to_string(extent - 1)));
-    }
-  }
-  return call.where(inside, moved, position_number(call, -1, *at));
+  inside = and_checked(call, std::move(inside), given, axis, bounds);
+  return call.where(std::move(inside), std::move(moved), position_number(call, -1, *at));
 }
 
 Tensor read_at(const Call& call, NodePtr source, std::size_t axis, const Shape& domain, std::size_t wide,
@@ -80,33 +64,39 @@ Tensor read_at(const Call& call, NodePtr source, std::size_t axis, const Shape& 
   return Access::tensor(graph::gather_at(std::move(source), coordinates, std::move(inside), call.origin()));
 }
 
-}  // namespace api
-
-Tensor take(const Operand& x, const Tensor& index, std::int64_t axis, Bounds bounds) {
-  const Call call("take", x);
+Tensor taken(const Call& call, const Operand& x, const Tensor& index, std::int64_t axis, Bounds bounds) {
   const NodePtr source = call.node(x);
   const std::size_t at = call.axis(axis, source->shape.size());
-  const NodePtr where = api::positions(call, index, source->shape[at], bounds);
+  const NodePtr where = positions(call, index, {source->shape[at], at}, bounds);
   Shape domain(source->shape.begin(), source->shape.begin() + static_cast<std::ptrdiff_t>(at));
   domain.insert(domain.end(), where->shape.begin(), where->shape.end());
   domain.insert(domain.end(), source->shape.begin() + static_cast<std::ptrdiff_t>(at) + 1, source->shape.end());
-  return api::read_at(call, source, at, domain, where->shape.size(), where);
+  return read_at(call, source, at, domain, where->shape.size(), where);
 }
 
-Tensor gather(const Operand& x, const Tensor& index, std::int64_t axis, Bounds bounds) {
-  const Call call("gather", x);
-  const NodePtr source = call.node(x);
+Tensor gathered(const Call& call, const NodePtr& source, const Tensor& index, std::int64_t axis, Bounds bounds) {
   const std::size_t at = call.axis(axis, source->shape.size());
   const Shape& domain = index.shape();
   bool fits = domain.size() == source->shape.size();
   for (std::size_t d = 0; fits && d < domain.size(); ++d)
-    fits = d == at || sym::required(domain[d] <= source->shape[d], "gather");
+    fits = d == at || sym::required(domain[d] <= source->shape[d], call.operation());
   if (!fits) {
-    throw ShapeError("gather", fmt::format("an index {} does not fit {}: it has the same rank and, but for axis {}, no "
-                                           "larger extents",
-                                           to_string(domain), to_string(source->shape), at));
+    throw ShapeError(call.operation(), fmt::format("an index {} does not fit {}: it has the same rank and, but for "
+                                                   "axis {}, no larger extents",
+                                                   to_string(domain), to_string(source->shape), at));
   }
-  return api::read_at(call, source, at, domain, 1, api::positions(call, index, source->shape[at], bounds));
+  return read_at(call, source, at, domain, 1, positions(call, index, {source->shape[at], at}, bounds));
+}
+
+}  // namespace api
+
+Tensor take(const Operand& x, const Tensor& index, std::int64_t axis, Bounds bounds) {
+  return api::taken(Call("take", x), x, index, axis, bounds);
+}
+
+Tensor gather(const Operand& x, const Tensor& index, std::int64_t axis, Bounds bounds) {
+  const Call call("gather", x);
+  return api::gathered(call, call.node(x), index, axis, bounds);
 }
 
 }  // namespace oriel

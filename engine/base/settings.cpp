@@ -105,7 +105,7 @@ EigenTier eigen_tier(ContextState& context) {
 
 Bounds default_bounds(ContextState& context) {
   return static_cast<Bounds>(
-      chosen(context.bounds, "ORIEL_BOUNDS", kBounds, "treatment of bounds", static_cast<int>(Bounds::zero)));
+      chosen(context.bounds, "ORIEL_BOUNDS", kBounds, "treatment of bounds", static_cast<int>(Bounds::checked)));
 }
 
 }  // namespace base

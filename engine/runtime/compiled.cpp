@@ -54,8 +54,9 @@ std::vector<LaunchStep::Floats> floats_of(const codegen::LoopProgram& program) {
 void add_step(CompiledSchedule& schedule, const PlannedKernel& kernel, KernelCache& kernels) {
   const codegen::LoopProgram& program = kernel.lowered.program;
   backend::Backend& device = backend::backend_for(kernel.device);
-  LaunchStep step{nullptr, kernel.arguments, program.name, program.flops, program.bytes, {}, -1, &device, nullptr, 0,
-                  {}};
+  LaunchStep step{
+      nullptr, kernel.arguments, program.name, program.flops, program.bytes, {}, -1, kernel.node, &device, nullptr, 0,
+      {}};
   if (kernel.copied_from) {
     step.copied_from = &backend::backend_for(*kernel.copied_from);
     step.copied_bytes = kernel.bytes;

@@ -20,6 +20,7 @@ struct LaunchStep {
   std::int64_t bytes = 0;
   std::vector<std::int32_t> stores;  // indices of the outputs that it writes
   std::int32_t root = -1;  // the root it works for, for messages: one that it stores, else the next one that is stored
+  std::int32_t node = -1;  // PlannedKernel::node
   backend::Backend* device = nullptr;
   backend::Backend* copied_from = nullptr;  // for a copy, which has no kernel: the device of the first argument
   std::int64_t copied_bytes = 0;

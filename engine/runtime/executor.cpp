@@ -197,7 +197,9 @@ void run(const CompiledSchedule& schedule, Scratch& s) {
         busy->time_launches(timed || watch.dumping());
       }
       ++started;
-      const Site site = step.root < 0 ? Site::unknown() : s.pending[static_cast<std::size_t>(step.root)]->site;
+      const Site site = step.node >= 0   ? s.key.order[step.node].site
+                        : step.root >= 0 ? s.pending[static_cast<std::size_t>(step.root)]->site
+                                         : Site::unknown();
       const detail::CallSite call(site, detail::CallSite::Nesting::inner);
       observe_start(watch, schedule.context, step);
       if (watch.checking()) skipped = bad_before(step, schedule, s, watch);

@@ -312,6 +312,7 @@ ExportUnit export_unit(std::span<const NodePtr> roots, const ExportRequest& requ
   }
   std::fill(key.leaf_readers.begin(), key.leaf_readers.end(), Usage::Readers::elsewhere);
   std::fill(key.leaf_dies.begin(), key.leaf_dies.end(), false);
+  key.checks = false;
 
   std::vector<const Node*> leaves(key.leaves.size(), nullptr);
   const auto leaf_of = [&](const Node& node) {

@@ -7,8 +7,15 @@
 
 namespace oriel::runtime {
 
+LaunchList::Sites LaunchList::sites_of(std::span<const graph::NodePtr> roots, const graph::Order& order) {
+  Sites sites;
+  for (const graph::NodePtr& root : roots) sites.roots.push_back(root->site);
+  for (std::size_t i = 0; i < order.size(); ++i) sites.nodes.push_back(order[i].site);
+  return sites;
+}
+
 LaunchList::LaunchList(std::shared_ptr<const CompiledSchedule> schedule, std::vector<graph::Scalar> parameters,
-                       std::span<const Site> sites, std::int64_t most_kept)
+                       const Sites& sites, std::int64_t most_kept)
     : schedule_(std::move(schedule)), parameters_(std::move(parameters)) {
   for (const std::int32_t home : schedule_->output_home)
     if (home >= 0) throw InternalError("LaunchList", "the schedule overwrites a leaf");
@@ -30,7 +37,9 @@ LaunchList::LaunchList(std::shared_ptr<const CompiledSchedule> schedule, std::ve
           break;
       }
     }
-    const Site site = step.root < 0 ? Site::unknown() : sites[static_cast<std::size_t>(step.root)];
+    const Site site = step.node >= 0   ? sites.nodes[static_cast<std::size_t>(step.node)]
+                      : step.root >= 0 ? sites.roots[static_cast<std::size_t>(step.root)]
+                                       : Site::unknown();
     launches_.push_back({step.device, step.kernel.get(), first, static_cast<std::uint32_t>(step.arguments.size()),
                          step.device != busy, 0, 0, site});
     collect_keepable(step, launches_.back());

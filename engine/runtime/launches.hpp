@@ -22,9 +22,14 @@ class LaunchList {
  public:
   static constexpr std::int64_t kMostKept = 1 << 20;
 
-  /// `sites`: the source line of each root, in the order of the schedule's roots. `most_kept`: see above.
+  /// The source lines of the schedule's roots, and of the nodes of its key's order.
+  struct Sites {
+    std::vector<Site> roots, nodes;
+  };
+  static Sites sites_of(std::span<const graph::NodePtr> roots, const graph::Order& order);
+  /// `most_kept`: see above.
   LaunchList(std::shared_ptr<const CompiledSchedule> schedule, std::vector<graph::Scalar> parameters,
-             std::span<const Site> sites, std::int64_t most_kept = kMostKept);
+             const Sites& sites, std::int64_t most_kept = kMostKept);
   ~LaunchList();
   LaunchList(const LaunchList&) = delete;
   LaunchList& operator=(const LaunchList&) = delete;

@@ -144,6 +144,14 @@ std::vector<Site> lines_of(const Plan& plan, KernelId id) {
   return lines;
 }
 
+/// The number of the node, if an error of the kernel names its line.
+std::int32_t node_of(const schedule::Entry& entry, const graph::Order& order) {
+  if (!graph::is_scatter(entry.op) && !graph::is_host(entry.op)) return -1;
+  for (std::size_t i = 0; i < order.size(); ++i)
+    if (&order[i] == entry.node) return static_cast<std::int32_t>(i);
+  return -1;
+}
+
 /// Lowers a kernel to the device's program, or to a copy of bytes. Its arguments are in places that are known so far.
 PlannedKernel plan_kernel(const Plan& plan, std::size_t step, MemoryAssignment& assignment,
                           const schedule::DeviceLimits& limits, bool symbolic) {
@@ -185,12 +193,13 @@ Plan make_plan(std::span<const graph::NodePtr> roots, const Key& key, const sche
   Plan plan;
   std::vector<std::int32_t> awaited;
   for (const Awaited& a : key.awaited) awaited.push_back(a.number);
-  plan.arena = std::make_unique<schedule::Arena>(roots, key.order, key.parameters, awaited);
+  plan.arena = std::make_unique<schedule::Arena>(roots, key.order, key.parameters, awaited, key.checks);
   schedule_kernels(plan, key, leaves, request(plan, roots, key), limits);
   MemoryAssignment assignment(plan, leaves);
   if (!sink) plan.kernels.reserve(plan.graph.order.size());
   for (std::size_t step = 0; step < plan.graph.order.size(); ++step) {
     PlannedKernel planned = plan_kernel(plan, step, assignment, limits, symbolic);
+    planned.node = node_of((*plan.arena)[plan.graph.kernels[static_cast<std::size_t>(planned.id)].root], key.order);
     if (!sink)
       plan.kernels.push_back(std::move(planned));
     else if (planned.runs)

@@ -18,6 +18,7 @@ void SymbolicPlan::add(PlannedKernel&& kernel, const schedule::DeviceLimits& lim
   step.values = std::move(kernel.arguments);
   step.kernel = kernel.id;
   step.lines = std::move(kernel.lines);
+  step.node = kernel.node;
   if (kernel.copied_from) step.copied_from = &backend::backend_for(*kernel.copied_from);
   step.program = number_of({std::move(kernel.parts), &backend::backend_for(kernel.device),
                             limits.of(kernel.device).row_bytes, !kernel.copied_from});
@@ -92,6 +93,7 @@ std::vector<LaunchStep> SymbolicPlan::steps_at(const graph::Sizes::At& at, std::
     LaunchStep& step =
         --launch.steps == 0 ? steps.emplace_back(std::move(launch.step)) : steps.emplace_back(launch.step);
     step.lines = from.lines;
+    step.node = from.node;
     step.arguments.reserve(launch.bindings.size());
     for (std::size_t a = 0; a < launch.bindings.size(); ++a) {
       const ArgumentSource source = from.values[static_cast<std::size_t>(launch.bindings[a].entry)];

@@ -53,6 +53,7 @@ class SymbolicPlan {
     std::vector<ArgumentSource> values;       // by the numbers in the program's bindings
     backend::Backend* copied_from = nullptr;  // of a copy, which runs no program
     schedule::KernelId kernel = -1;
+    std::int32_t node = -1;  // PlannedKernel::node
     std::vector<Site> lines = {};
   };
   void add(PlannedKernel&& kernel, const schedule::DeviceLimits& limits);

@@ -89,6 +89,7 @@ Result or_zero(Arena& a, const Entry& e) { return beside(a, e, 0); }
 Result and_zero(Arena& a, const Entry& e) {
   return beside(a, e, 0) ? Result(a.make_const(Scalar::of_int(e.dtype, 0), e.shape())) : std::nullopt;
 }
+Result and_true(Arena& a, const Entry& e) { return e.dtype == DType::bool_ ? beside(a, e, 1) : std::nullopt; }
 Result xor_self(Arena& a, const Entry& e) {
   return e.source[0] == e.source[1] ? Result(a.make_const(Scalar::of_int(e.dtype, 0), e.shape())) : std::nullopt;
 }
@@ -243,6 +244,7 @@ constexpr Rule kRules[] = {
     {"fold", Op::And, fold_constants},
     {"x&x -> x", Op::And, same_operands},
     {"x&0 -> 0", Op::And, and_zero},
+    {"x&true -> x", Op::And, and_true},
     {"fold", Op::Or, fold_constants},
     {"x|x -> x", Op::Or, same_operands},
     {"x|0 -> x", Op::Or, or_zero},

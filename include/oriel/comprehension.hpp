@@ -137,7 +137,7 @@ struct ComprehensionRanges {
 /// Options of an inference or a call.
 struct ComprehensionOptions {
   /// If true, the call computes the indices of every gather at once and throws IndexError if one lies outside its axis.
-  bool checked = default_bounds() == Bounds::checked;
+  bool checked = false;
   bool zero_origin = false;   ///< a result whose first index is not 0 is an error (non_zero_origin)
   bool only_results = false;  ///< a statement that assigns neither an input nor a result is an error, as in other
                               ///< implementations of the notation (temporary_not_listed)

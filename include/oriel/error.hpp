@@ -71,8 +71,8 @@ class DTypeError : public UserError {
   using UserError::UserError;
 };
 
-/// An index, read from a tensor, that lies outside the axis it indexes. Thrown only if checks were asked for
-/// (Bounds::checked).
+/// An index, read from a tensor, that lies outside the axis it indexes: by the call, or by the work that needs it.
+/// Calls with Bounds::zero throw none.
 class IndexError : public UserError {
  public:
   using UserError::UserError;

@@ -4,6 +4,7 @@
 #pragma once
 
 #include "oriel/api.hpp"
+#include "oriel/settings.hpp"
 #include "oriel/tensor.hpp"
 
 namespace ORIEL_API oriel {
@@ -27,11 +28,13 @@ struct ClassOptions {
   std::int64_t ignore_index = -100;       ///< elements of this class do not count, in the mean neither
   double label_smoothing = 0;             ///< in [0, 1]: this part of each target is spread over all classes
   Reduction reduction = Reduction::mean;  ///< the mean is weighted by the classes' weights
+  /// Of classes outside of [0, C): checked, IndexError; zero, they have the loss and the weight 0.
+  Bounds bounds = default_bounds();
 };
 /// -weight[t] * log_probabilities[n, t] for the class t that `target` holds for each n. log_probabilities: (N, C, ...)
-/// or (C); target: integers of shape (N, ...) or (). A class outside of [0, C) has the loss and the weight 0; PyTorch
-/// throws for one. Throws DTypeError unless target holds integers, ShapeError if shapes do not fit, ArgumentError for a
-/// label smoothing.
+/// or (C); target: integers of shape (N, ...) or (). Throws IndexError for a class outside of [0, C) (see
+/// ClassOptions::bounds; ignore_index may lie outside), DTypeError unless target holds integers, ShapeError if shapes
+/// do not fit, ArgumentError for a label smoothing.
 [[nodiscard]] Tensor nll_loss(const Operand& log_probabilities, const Tensor& target, const ClassOptions& options = {});
 /// nll_loss of log_softmax(logits) over the classes, with label smoothing. A target of floats with the shape of logits
 /// holds probabilities: the loss is -sum of weight * target * log_softmax over the classes, its mean is over N.

@@ -116,11 +116,11 @@ Shape broadcast_shape(const Shape& a, const Shape& b);
 [[nodiscard]] Tensor as_strided(const Operand& x, const View& view);
 
 /// The entries of x along an axis at the positions in `index`, a tensor of integers. Negative positions count from the
-/// end. The result has shape x.shape[..axis] + index.shape + x.shape[axis+1..]. A position outside the axis gives 0.
-/// With Bounds::checked it is an IndexError; you can ask for that in this call, by set_default_bounds (settings.hpp) or
-/// by ORIEL_BOUNDS=checked. Throws DTypeError if `index` does not hold integers, ShapeError for an axis that x lacks.
+/// end. The result has shape x.shape[..axis] + index.shape + x.shape[axis+1..]. A position outside the axis is an
+/// IndexError: here if the positions are known (few, and in memory), else when the work runs. With Bounds::zero it is
+/// not checked and gives 0. Throws DTypeError if `index` does not hold integers, ShapeError for an axis that x lacks.
 ///   take(Tensor::of<float>({{1, 2}, {3, 4}}), Tensor::of<int>({1, 0, 1}), 0);  // {{3, 4}, {1, 2}, {3, 4}}
-///   take(x, index, 0, Bounds::checked);                                        // as NumPy: an error, not a 0
+///   take(x, index, 0, Bounds::zero);                                           // the fast form: 0, not an error
 [[nodiscard]] Tensor take(const Operand& x, const Tensor& index, std::int64_t axis = 0,
                           Bounds bounds = default_bounds());
 /// Element i of the result is the element of x at index i, with i[axis] replaced by index[i]. The result has the shape

@@ -1,9 +1,10 @@
 // Writing and combining at positions that are data: the inverse of take and gather (movement.hpp), and what is made of
-// it. Negative positions count from the end. A position outside the axis changes nothing; if the bounds in force are
-// checked (settings.hpp) it is an IndexError. Where positions are equal, elements are combined in the order in which
-// they come, so results are the same in every run and for any number of threads. (OpenCL sorts the positions, and adds
-// floats in another order.) Floats of 16 bits are combined in float32 and rounded once. Positions are integers of any
-// dtype; DTypeError else. ShapeError for an axis that x lacks. PyTorch gives the definitions where no other is named.
+// it. Negative positions count from the end. A position outside the axis is an IndexError, of the call or of the work
+// (as for take); with Bounds::zero it is not checked and changes nothing. Where positions are equal, elements are
+// combined in the order in which they come, so results are the same in every run and for any number of threads. (OpenCL
+// sorts the positions, and adds floats in another order.) Floats of 16 bits are combined in float32 and rounded once.
+// Positions are integers of any dtype; DTypeError else. ShapeError for an axis that x lacks. PyTorch gives the
+// definitions where no other is named.
 //
 // Each function gives a new tensor. x.assign_at and x.add_at (tensor.hpp) write into one; for a few positions that the
 // program knows, x[i] = value is better.
@@ -14,6 +15,7 @@
 #include <vector>
 
 #include "oriel/api.hpp"
+#include "oriel/settings.hpp"
 #include "oriel/tensor.hpp"
 
 namespace ORIEL_API oriel {
@@ -30,46 +32,56 @@ enum class IncludeSelf : bool { no, yes };
 /// x with other entries. The last of equal positions counts. NumPy's x[index] = values is x.assign_at(index, values);
 /// PyTorch's index_copy.
 ///   put(zeros(4), Tensor::of<int>({1, -1, 1}), Tensor::of<float>({5, 6, 7}));  // {0, 7, 0, 6}
-[[nodiscard]] Tensor put(const Operand& x, const Tensor& index, const Operand& values, std::int64_t axis = 0);
+[[nodiscard]] Tensor put(const Operand& x, const Tensor& index, const Operand& values, std::int64_t axis = 0,
+                         Bounds bounds = default_bounds());
 /// The values are added, for equal positions all of them. np.add.at(x, index, values) is x.add_at(index, values);
 /// PyTorch's index_add. Throws DTypeError for bool.
 ///   put_add(zeros(4), Tensor::of<int>({1, -1, 1}), 1);  // {0, 2, 0, 1}
-[[nodiscard]] Tensor put_add(const Operand& x, const Tensor& index, const Operand& values, std::int64_t axis = 0);
+[[nodiscard]] Tensor put_add(const Operand& x, const Tensor& index, const Operand& values, std::int64_t axis = 0,
+                             Bounds bounds = default_bounds());
 /// put_add by its name in PyTorch.
-[[nodiscard]] Tensor index_add(const Operand& x, const Tensor& index, const Operand& values, std::int64_t axis = 0);
+[[nodiscard]] Tensor index_add(const Operand& x, const Tensor& index, const Operand& values, std::int64_t axis = 0,
+                               Bounds bounds = default_bounds());
 /// The values are combined with each other, and with x as `self` says. Throws DTypeError for sums, products and means
 /// of bool.
 ///   index_reduce(ones(3), Tensor::of<int>({2, 2}), Tensor::of<float>({3, 4}), Combine::prod);  // {1, 1, 12}
 [[nodiscard]] Tensor index_reduce(const Operand& x, const Tensor& index, const Operand& values, Combine combine,
-                                  std::int64_t axis = 0, IncludeSelf self = IncludeSelf::yes);
+                                  std::int64_t axis = 0, IncludeSelf self = IncludeSelf::yes,
+                                  Bounds bounds = default_bounds());
 /// x[index[0], index[1], ...] = values, or += with `accumulate`: the positions along the first axes, broadcast
 /// together. `values` is broadcast to their shape and the other axes of x. Throws ArgumentError unless there are 1 to
 /// x.rank() of them.
 ///   index_put(zeros({2, 2}), {Tensor::of<int>({0, 1}), Tensor::of<int>({1, 1})}, 5);  // {{0, 5}, {0, 5}}
 [[nodiscard]] Tensor index_put(const Operand& x, const std::vector<Tensor>& index, const Operand& values,
-                               bool accumulate = false);
+                               bool accumulate = false, Bounds bounds = default_bounds());
 /// take of a vector of positions; ShapeError for any other index.
-[[nodiscard]] Tensor index_select(const Operand& x, std::int64_t axis, const Tensor& index);
+[[nodiscard]] Tensor index_select(const Operand& x, std::int64_t axis, const Tensor& index,
+                                  Bounds bounds = default_bounds());
 /// Rows of a table: take(table, index, 0).
 ///   embedding(Tensor::of<int>({2, 0}), table);
-[[nodiscard]] Tensor embedding(const Tensor& index, const Operand& table);
+[[nodiscard]] Tensor embedding(const Tensor& index, const Operand& table, Bounds bounds = default_bounds());
 
 // ---- One position for each element: `index` has the rank of x and, but for the axis, no larger extents.
 
 /// x with values[i] at index i with i[axis] replaced by index[i]. `values` is a number or has at least the extents of
 /// `index`; the rest is not used. The last of equal positions counts. Throws ShapeError if the shapes do not fit.
 ///   scatter(zeros({2, 3}), Tensor::of<int>({{2}, {0}}), 1, 1);  // {{0, 0, 1}, {1, 0, 0}}
-[[nodiscard]] Tensor scatter(const Operand& x, const Tensor& index, const Operand& values, std::int64_t axis);
+[[nodiscard]] Tensor scatter(const Operand& x, const Tensor& index, const Operand& values, std::int64_t axis,
+                             Bounds bounds = default_bounds());
 /// The same, added. Throws DTypeError for bool.
-[[nodiscard]] Tensor scatter_add(const Operand& x, const Tensor& index, const Operand& values, std::int64_t axis);
+[[nodiscard]] Tensor scatter_add(const Operand& x, const Tensor& index, const Operand& values, std::int64_t axis,
+                                 Bounds bounds = default_bounds());
 /// The same, combined as index_reduce does.
 [[nodiscard]] Tensor scatter_reduce(const Operand& x, const Tensor& index, const Operand& values, std::int64_t axis,
-                                    Combine combine, IncludeSelf self = IncludeSelf::yes);
+                                    Combine combine, IncludeSelf self = IncludeSelf::yes,
+                                    Bounds bounds = default_bounds());
 /// gather and scatter with x, `index` and `values` broadcast together on all other axes, as NumPy's functions of these
 /// names do.
 /// @{
-[[nodiscard]] Tensor take_along_axis(const Operand& x, const Tensor& index, std::int64_t axis);
-[[nodiscard]] Tensor put_along_axis(const Operand& x, const Tensor& index, const Operand& values, std::int64_t axis);
+[[nodiscard]] Tensor take_along_axis(const Operand& x, const Tensor& index, std::int64_t axis,
+                                     Bounds bounds = default_bounds());
+[[nodiscard]] Tensor put_along_axis(const Operand& x, const Tensor& index, const Operand& values, std::int64_t axis,
+                                    Bounds bounds = default_bounds());
 /// @}
 
 /// x with the elements of `values`, in their order, where `mask` is true. The mask is broadcast to x. Elements that
@@ -83,11 +95,16 @@ enum class IncludeSelf : bool { no, yes };
 /// 0. Throws ShapeError if `groups` is no vector, or not as long as the axis.
 ///   segment_sum(Tensor::of<float>({1, 2, 3}), Tensor::of<int>({0, 2, 0}), 3);  // {4, 0, 2}
 /// @{
-[[nodiscard]] Tensor segment_sum(const Operand& values, const Tensor& groups, SymInt count, std::int64_t axis = 0);
-[[nodiscard]] Tensor segment_prod(const Operand& values, const Tensor& groups, SymInt count, std::int64_t axis = 0);
-[[nodiscard]] Tensor segment_max(const Operand& values, const Tensor& groups, SymInt count, std::int64_t axis = 0);
-[[nodiscard]] Tensor segment_min(const Operand& values, const Tensor& groups, SymInt count, std::int64_t axis = 0);
-[[nodiscard]] Tensor segment_mean(const Operand& values, const Tensor& groups, SymInt count, std::int64_t axis = 0);
+[[nodiscard]] Tensor segment_sum(const Operand& values, const Tensor& groups, SymInt count, std::int64_t axis = 0,
+                                 Bounds bounds = default_bounds());
+[[nodiscard]] Tensor segment_prod(const Operand& values, const Tensor& groups, SymInt count, std::int64_t axis = 0,
+                                  Bounds bounds = default_bounds());
+[[nodiscard]] Tensor segment_max(const Operand& values, const Tensor& groups, SymInt count, std::int64_t axis = 0,
+                                 Bounds bounds = default_bounds());
+[[nodiscard]] Tensor segment_min(const Operand& values, const Tensor& groups, SymInt count, std::int64_t axis = 0,
+                                 Bounds bounds = default_bounds());
+[[nodiscard]] Tensor segment_mean(const Operand& values, const Tensor& groups, SymInt count, std::int64_t axis = 0,
+                                  Bounds bounds = default_bounds());
 /// @}
 
 /// How often each number from 0 on occurs in x, a tensor of integers, as int64; with `weights`, which has the shape of

@@ -27,18 +27,19 @@ LazyLimits lazy_limits();
 ///   oriel::set_lazy_limits({.nodes = 0, .bytes = 0});  // never realise before a result is asked for
 void set_lazy_limits(LazyLimits limits);
 
-/// What `take`, `gather` and comprehensions do with a position that is read from a tensor and lies outside the axis it
-/// indexes.
+/// What functions that take positions in a tensor (take, gather, embedding, put_add, segment_sum, one_hot, ...) do with
+/// a position outside the axis that it indexes. Comprehensions have an option of their own.
 enum class Bounds : std::uint8_t {
-  zero,     ///< the read gives 0
-  checked,  ///< the call computes the positions at once and throws IndexError, which names the first one outside
+  zero,     ///< no check, the fastest: a read gives 0, a write is left out
+  checked,  ///< IndexError: of the call if the positions are known, else of the work that needs them, which loses
+            ///< nothing
 };
 
 /// The bounds of calls that name none: set by set_default_bounds, else by ORIEL_BOUNDS (`zero` or `checked`), else
-/// zero. The first call throws ArgumentError if ORIEL_BOUNDS has another value.
+/// checked. The first call throws ArgumentError if ORIEL_BOUNDS has another value.
 Bounds default_bounds();
 /// Sets the default bounds for all threads that work in the context, from the next call on.
-///   oriel::set_default_bounds(oriel::Bounds::checked);  // a position outside is an error wherever one is read
+///   oriel::set_default_bounds(oriel::Bounds::zero);  // nothing is checked
 void set_default_bounds(Bounds bounds);
 
 /// How the CPU runs kernels.

@@ -10,6 +10,7 @@
 #include <vector>
 
 #include "oriel/api.hpp"
+#include "oriel/settings.hpp"
 #include "oriel/tensor.hpp"
 
 namespace ORIEL_API oriel {
@@ -96,11 +97,12 @@ namespace ORIEL_API oriel {
 /// The sum of a diagonal of the first two axes, in the dtypes of sum. PyTorch takes matrices only.
 [[nodiscard]] Tensor trace(const Operand& x, std::int64_t offset = 0);
 
-/// Along a new last axis: 1 at the position that x holds, 0 elsewhere. A position outside of [0, classes) gives a row
-/// of zeros; PyTorch throws there. `classes` is not found from the data. Throws DTypeError unless x holds integers,
-/// ArgumentError for classes < 0.
+/// Along a new last axis: 1 at the position that x holds, 0 elsewhere. A position outside of [0, classes) is an
+/// IndexError as take's are (movement.hpp); with Bounds::zero it gives a row of zeros. `classes` is not found from the
+/// data. Throws DTypeError unless x holds integers, ArgumentError for classes < 0.
 ///   one_hot(Tensor::of<int>({1, 0}), 3);  // {{0, 1, 0}, {1, 0, 0}}
-[[nodiscard]] Tensor one_hot(const Operand& x, SymInt classes, DType dtype = DType::int64);
+[[nodiscard]] Tensor one_hot(const Operand& x, SymInt classes, DType dtype = DType::int64,
+                             Bounds bounds = default_bounds());
 
 /// The order of the axes of meshgrid: matrices (i, j), or images (x, y), where the first two axes are exchanged.
 enum class Indexing { ij, xy };

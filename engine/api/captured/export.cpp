@@ -242,6 +242,7 @@ class EntryExport {
       runtime::KeySnapshot looked(roots, runtime::BesideRoots::nothing);
       runtime::Key& key = looked.key;
       key.keep_leaves();
+      key.checks = false;
       for (const NodePtr& r : results_) key.devices.push_back(r->device);
       for (const Device other : key.devices) {
         if (other == device) continue;

@@ -9,6 +9,7 @@
 
 #include "api/captured/saved.hpp"
 #include "api/linalg_functions.hpp"
+#include "api/position_check.hpp"
 #include "backend/backend.hpp"
 #include "base/escape.hpp"
 #include "graph/layout.hpp"
@@ -182,7 +183,8 @@ graph::Arg NodeReader::argument() {
     }
     case SavedArg::host: {
       const std::string_view name = reader_.word();
-      graph::HostFunctionPtr function = api::linalg_function(name);
+      graph::HostFunctionPtr function = api::position_check_function(name);
+      if (function == nullptr) function = api::linalg_function(name);
       if (function == nullptr)
         reader_.bytes().fail(
             fmt::format("calls the function {}, which this version of Oriel lacks", base::escaped(name)));

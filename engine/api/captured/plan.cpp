@@ -11,7 +11,7 @@ void schedule_plan(std::span<const graph::NodePtr> roots, const LeafOf& leaf_of,
                    const std::function<void(const graph::Order&)>& look, CapturedPlan& plan) {
   if (roots.empty()) {
     plan.launches = std::make_unique<runtime::LaunchList>(std::make_shared<runtime::CompiledSchedule>(),
-                                                          std::vector<graph::Scalar>(), std::span<const Site>());
+                                                          std::vector<graph::Scalar>(), runtime::LaunchList::Sites());
     return;
   }
   runtime::KeySnapshot looked(roots, runtime::BesideRoots::nothing);
@@ -23,12 +23,10 @@ void schedule_plan(std::span<const graph::NodePtr> roots, const LeafOf& leaf_of,
   auto compiled = runtime::compile_schedule(looked.pending, key, caches.kernels);
   caches.counts[static_cast<std::size_t>(looked.work->slot())].schedules_built.fetch_add(1, std::memory_order_relaxed);
   for (const mem::BufferPtr& leaf : key.leaves) plan.leaves.push_back(leaf_of(leaf));
-  std::vector<Site> sites;
-  for (std::size_t r = 0; r < roots.size(); ++r) {
-    sites.push_back(roots[r]->site);
+  for (std::size_t r = 0; r < roots.size(); ++r)
     plan.roots.push_back({static_cast<std::size_t>(compiled->output_of_root[r]), graph::realized_kind(*roots[r])});
-  }
-  plan.launches = std::make_unique<runtime::LaunchList>(std::move(compiled), key.parameter_values, sites, keep);
+  plan.launches = std::make_unique<runtime::LaunchList>(std::move(compiled), key.parameter_values,
+                                                        runtime::LaunchList::sites_of(roots, key.order), keep);
 }
 
 }  // namespace oriel::api

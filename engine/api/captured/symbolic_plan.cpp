@@ -52,7 +52,7 @@ SymbolicCapturedPlan::SymbolicCapturedPlan(PlanSymbols symbols, std::vector<grap
   key.keep_leaves();
   caches_ = &runtime::caches_of(roots.front()->device.context);
   for (const mem::BufferPtr& leaf : key.leaves) leaves_.push_back(leaf_of(leaf));
-  for (const graph::NodePtr& root : roots) sites_.push_back(root->site);
+  sites_ = runtime::LaunchList::sites_of(roots, key.order);
   const detail::CallSite call(roots.back()->site, detail::CallSite::Nesting::inner);
   plan_ = std::make_unique<const runtime::SymbolicPlan>(std::move(roots), key, runtime::limits_of(key));
 

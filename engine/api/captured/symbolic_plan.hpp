@@ -60,7 +60,7 @@ class SymbolicCapturedPlan {
     std::int64_t hi;
   };
   PlanSymbols symbols_;
-  std::vector<Site> sites_;
+  runtime::LaunchList::Sites sites_;
   runtime::Caches* caches_ = nullptr;
   std::unique_ptr<const runtime::SymbolicPlan> plan_;
   std::vector<CapturedValue> leaves_;

@@ -309,7 +309,8 @@ std::string paste_ready(const Program& program) {
   }
   return fmt::format(
       "#include <algorithm>\n#include <cmath>\n#include <cstdlib>\n#include <limits>\n#include \"oriel/oriel.hpp\"\n"
-      "using namespace oriel;\n\n{}int main() {{\n{}  realize({{v{}, v{}}});\n}}\n",
+      "using namespace oriel;\n\n{}int main() {{\n  set_default_bounds(Bounds::zero);\n{}  realize({{v{}, "
+      "v{}}});\n}}\n",
       text.find("in_callers_memory") == std::string::npos ? "" : kInCallersMemory + std::string("\n"), text, last,
       middle);
 }

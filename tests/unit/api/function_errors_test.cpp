@@ -101,9 +101,6 @@ TEST_CASE("elements cannot be read while tracing") {
                     return x;
                   })(numbers({1})),
                   DataDependentError);
-  CHECK_THROWS_AS(
-      oriel::function([](Tensor x) { return take(x, x.to(DType::int64), 0, Bounds::checked); })(numbers({1})),
-      DataDependentError);
   // Elements of a tensor from outside cannot be read either.
   CHECK_THROWS_AS(oriel::function([](Tensor x) { return x + global().to_vector<float>()[0]; })(numbers({1})),
                   DataDependentError);

@@ -65,11 +65,6 @@ TEST_CASE("to_vector, generate and checked positions without memory") {
           limit();
           x.to_vector<bool>();
         }) == 1);
-  // There is no memory for the results of checking the positions, which happens first.
-  CHECK(outcome(100'000'000, [&](const auto& limit) {
-          limit();
-          take(zeros({4}), lazy, 0, Bounds::checked);
-        }) == 1);
   CHECK(outcome(100'000'000, [&](const auto& limit) {
           limit();
           Tensor::generate({kElements}, [](auto) { return 1.0F; });

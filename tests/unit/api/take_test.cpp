@@ -8,6 +8,8 @@
 
 #include "oriel/oriel.hpp"
 #include "reference/interpret.hpp"
+#include "temporary_folder.hpp"
+#include "unchecked_positions.hpp"
 
 namespace oriel::take_test {
 namespace {
@@ -46,39 +48,128 @@ TEST_CASE("gather picks along one axis at each place of the index") {
         std::vector<std::int32_t>{4, 2, 6});
 }
 
-TEST_CASE("positions outside give 0, or an error where checks are asked for") {
+TEST_CASE("positions that a call knows are checked by the call") {
   const Tensor x = Tensor::of<float>({1, 2, 3});
   const Tensor index = Tensor::of<std::int32_t>({0, 3, -4, 2});
-  CHECK(take(x, index).to_vector<float>() == std::vector<float>{1, 0, 0, 3});
-  CHECK(refusal([&] { take(x, index, 0, Bounds::checked); }) ==
-        "take: index 3 is out of range for an axis of size 3; valid are -3 to 2");
-  CHECK_THROWS_AS(take(x, index, 0, Bounds::checked), IndexError);
-  CHECK_NOTHROW(take(x, Tensor::of<std::int32_t>({0, 2}), 0, Bounds::checked));
+  const std::string outside = "take: index 3 is out of range for axis 0 of size 3; valid are -3 to 2";
+  const int line = __LINE__ + 2;
+  try {
+    (void)take(x, index);
+    FAIL("no error");
+  } catch (const IndexError& error) {
+    CHECK(error.message() == outside);
+    CHECK(error.site().line == line);
+  }
+  CHECK_NOTHROW((void)take(x, Tensor::of<std::int32_t>({0, -3, 2})));
+  CHECK(refusal([&] { gather(x, index, 0); }) == "gather" + outside.substr(4));
+  CHECK(refusal([&] { embedding(index, x); }) == "embedding" + outside.substr(4));
+  CHECK(refusal([&] { index_select(x, 0, index); }) == "index_select" + outside.substr(4));
+  CHECK(refusal([&] { take_along_axis(x, index, 0); }) == "take_along_axis" + outside.substr(4));
+  CHECK(refusal([&] {
+          take(zeros({2, 5}), scalar(-6), 1);
+        }) == "take: index -6 is out of range for axis 1 of size 5; valid are -5 to 4");
+  CHECK(refusal([&] { take(zeros({0}), index); }) == "take: index 0 is out of range for axis 0 of size 0; it has none");
+  CHECK(refusal([&] { one_hot(index, 3); }) ==
+        "one_hot: index 3 is out of range for axis 1 of size 3; valid are 0 to 2");
+  CHECK(refusal([&] { one_hot(Tensor::of<int>({0, -1}), 3); }).starts_with("one_hot: index -1 is out of range"));
+  CHECK(take(zeros({0}), zeros({0}, DType::int32)).count() == 0);
   CHECK(refusal([&] { take(x, Tensor::of<float>({0, 1})); }) == "take: positions are integers, not float32");
   CHECK(
       refusal([&] { gather(x, Tensor::of<std::int32_t>({{0}}), 0); }).starts_with("gather: an index (1, 1) does not"));
 }
 
-TEST_CASE("a process may ask for the check wherever a call names none") {
+TEST_CASE("positions that are computed are checked by the work, which loses nothing") {
+  const Tensor x = Tensor::of<float>({1, 2, 3});
+  const Tensor index = Tensor::of<std::int32_t>({0, 1, 2});
+  const Tensor kept = x * 2;
+  const int line = __LINE__ + 1;
+  const Tensor taken = take(x, index + 1, 0);
+  const Tensor later = taken * 2 + kept;
+  for (int k = 0; k < 2; ++k) {
+    try {
+      later.realize();
+      FAIL("no error");
+    } catch (const IndexError& error) {
+      CHECK(error.message() == "take: index 3 is out of range for axis 0 of size 3; valid are -3 to 2");
+      CHECK(error.site().line == line);
+    }
+  }
+  CHECK(kept.to_vector<float>() == std::vector<float>{2, 4, 6});
+  CHECK(take(x, index - 3).to_vector<float>() == std::vector<float>{1, 2, 3});
+  CHECK_THROWS_WITH_AS((void)take(x, index - 4).to_vector<float>(),
+                       doctest::Contains("take: index -4 is out of range for axis 0 of size 3"), IndexError);
+  CHECK_THROWS_WITH_AS((void)embedding(index * 2, x).to_vector<float>(),
+                       doctest::Contains("embedding: index 4 is out of range"), IndexError);
+  CHECK_THROWS_WITH_AS((void)one_hot(index - 1, 3).to_vector<std::int64_t>(),
+                       doctest::Contains("one_hot: index -1 is out of range for axis 1 of size 3; valid are 0 to 2"),
+                       IndexError);
+  CHECK(one_hot(index - 1, 3, DType::int64, Bounds::zero).to_vector<std::int64_t>() ==
+        std::vector<std::int64_t>{0, 0, 0, 1, 0, 0, 0, 1, 0});
+  // More of them than a call reads.
+  const Tensor many = arange(70000).to(DType::int32).realize();
+  CHECK(all(take(many, many) == many).item<bool>());
+  CHECK_THROWS_AS((void)take(many.shrink({{1, 70000}}), many).realize(), IndexError);
+}
+
+TEST_CASE("positions that cannot be outside are not checked") {
+  const Tensor x = (arange(8) * 2).realize(), y = (x * 3 % 7).realize();
+  const auto checks = [](const Tensor& t) { return explain(t).str().find("check_positions") != std::string::npos; };
+  CHECK(checks(take(x, y * 2 - 1)));
+  for (const Tensor& index : {arange(8), argsort(y, 0), y % 8, clamp(y, 0, 7), maximum(minimum(y, 7), -8),
+                              where(y > 3, 7, -8), arange(8).flip(0), arange(4).repeat({2}).to(DType::int16)}) {
+    CHECK(!checks(take(x, index)));
+    agree(take(x, index));
+  }
+  CHECK(!checks(take(x, y % 9, 0, Bounds::zero)));
+  CHECK(checks(take(x, y % 9)));
+  CHECK(!checks(take((arange(256) * 2).realize(), y.to(DType::uint8))));
+}
+
+TEST_CASE("a captured function checks the positions of each call") {
+  const auto f = function([](Tensor t, Tensor i) { return take(t, i) + 1; }, {.dynamic = Dynamic::yes});
+  for (const std::int64_t n : {3, 4, 7, 8, 9}) {
+    const Tensor t = arange(n).realize();
+    CHECK(f(t, Tensor::of<int>({0, 2, -1})).to_vector<std::int64_t>() == std::vector<std::int64_t>{1, 3, n});
+    CHECK_THROWS_WITH_AS(
+        f(t, Tensor::of<int>({0, static_cast<int>(n)})),
+        doctest::Contains(("take: index " + std::to_string(n) + " is out of range for axis 0 of size").c_str()),
+        IndexError);
+  }
+}
+
+TEST_CASE("a saved function checks the positions of each call") {
+  const test::TemporaryFolder folder;
+  const auto f = function([](Tensor t, Tensor i) { return take(t, i) + one_hot(i, 5).sum(1); });
+  const Tensor t = Tensor::of<std::int64_t>({4, 5, 6});
+  const std::vector<std::int64_t> wanted{7, 5};
+  CHECK(f(t, Tensor::of<int>({2, 0})).to_vector<std::int64_t>() == wanted);
+  f.save(folder / "f");
+  const auto g = load_function<Tensor(Tensor, Tensor)>(folder / "f");
+  CHECK(g(t, Tensor::of<int>({2, 0})).to_vector<std::int64_t>() == wanted);
+  CHECK_THROWS_WITH_AS(g(t, Tensor::of<int>({2, 3})), doctest::Contains("take: index 3 is out of range for axis 0"),
+                       IndexError);
+}
+
+TEST_CASE("a process may switch the check off wherever a call names none") {
   const Tensor x = Tensor::of<float>({1, 2, 3});
   const Tensor index = Tensor::of<std::int32_t>({0, 3});
-  set_default_bounds(Bounds::checked);
-  CHECK_THROWS_AS(take(x, index), IndexError);
-  CHECK_THROWS_AS(gather(x, index, 0), IndexError);
-  CHECK(take(x, index, 0, Bounds::zero).to_vector<float>() == std::vector<float>{1, 0});
-  set_default_bounds(Bounds::zero);
+  const test::UncheckedPositions unchecked;
+  CHECK_THROWS_AS(take(x, index, 0, Bounds::checked), IndexError);
   CHECK(take(x, index).to_vector<float>() == std::vector<float>{1, 0});
+  CHECK(gather(x, index, 0).to_vector<float>() == std::vector<float>{1, 0});
 }
 
 TEST_CASE("positions of uint64 past the largest of int64 lie outside") {
   const Tensor x = Tensor::of<float>({1, 2, 3});
   const Tensor index = Tensor::of<std::uint64_t>({2, UINT64_MAX, std::uint64_t{1} << 63});
-  CHECK(take(x, index, 0).to_vector<float>() == std::vector<float>{3, 0, 0});
-  CHECK(gather(x, index, 0).to_vector<float>() == std::vector<float>{3, 0, 0});
-  CHECK_THROWS_AS(take(x, index, 0, Bounds::checked), IndexError);
+  CHECK(take(x, index, 0, Bounds::zero).to_vector<float>() == std::vector<float>{3, 0, 0});
+  CHECK(gather(x, index, 0, Bounds::zero).to_vector<float>() == std::vector<float>{3, 0, 0});
+  CHECK_THROWS_AS(take(x, index), IndexError);
+  CHECK_THROWS_AS((void)take(x, index + 0).realize(), IndexError);
 }
 
 TEST_CASE("every dtype, fused with what is around it") {
+  const test::UncheckedPositions unchecked;
   for (int d = 0; d < kDTypeCount; ++d) {
     const auto dtype = static_cast<DType>(d);
     CAPTURE(std::string(name(dtype)));
@@ -92,6 +183,7 @@ TEST_CASE("every dtype, fused with what is around it") {
 }
 
 TEST_CASE("the source of a gather is computed first; its own memory order does not matter") {
+  const test::UncheckedPositions unchecked;
   const Tensor x = arange(24).to(DType::float32).reshape({1, 2, 3, 4});
   const Tensor last = x.to(MemoryFormat::channels_last);
   last.realize();
@@ -149,6 +241,7 @@ std::size_t kernels(const Tensor& x) { return explain(x).kernels.size(); }
 }  // namespace
 
 TEST_CASE("a gather from a view reads the memory below the view") {
+  const test::UncheckedPositions unchecked;
   const Tensor x = (iota({6, 4, 5}) % 97).to(DType::float32).realize();
   agree_with_copy(x, "itself");
   agree_with_copy(x.permute({2, 0, 1}), "permuted");
@@ -176,6 +269,7 @@ TEST_CASE("a gather from a view reads the memory below the view") {
 }
 
 TEST_CASE("a row's part of a position, masks included, is worked out once a row") {
+  const test::UncheckedPositions unchecked;
   const Tensor x = iota({40, 500}).to(DType::float32).realize();
   const Tensor index = (iota({30}) * 17 % 40).realize();
   const auto operations_an_element = [](const Tensor& y) { return explain(y).kernels.back().flops / y.numel(); };
@@ -190,6 +284,7 @@ TEST_CASE("a row's part of a position, masks included, is worked out once a row"
 
 // Coordinates at which no element is read may have any value, however large.
 TEST_CASE("coordinates outside may be anything") {
+  const test::UncheckedPositions unchecked;
   const Tensor x = iota({7, 9}).to(DType::float32).realize();
   const Tensor wild = Tensor::of<std::int64_t>({3, std::numeric_limits<std::int64_t>::max(), 6,
                                                 std::numeric_limits<std::int64_t>::min(), std::int64_t{1} << 54, -1});
@@ -218,6 +313,7 @@ TEST_CASE("a gather from a write that waits reads what was written") {
 }
 
 TEST_CASE("what is cheap is computed at the positions, not stored") {
+  const test::UncheckedPositions unchecked;
   const Tensor x = (iota({4096, 8}) % 97).to(DType::float32).realize();
   const Tensor row = (iota({8}) % 5).to(DType::float32).realize();
   const Tensor index = Tensor::of<int>({5, 4000, -1, 4096});
@@ -279,8 +375,8 @@ TEST_CASE("positions without a sign count from the start") {
   // Of 255 entries, the last position names none: 0 is read there.
   const Tensor shorter = table.shrink({{0, 255}});
   CHECK(all(take(shorter, bytes, 0, Bounds::zero) == where(bytes == 255, 0, table)).item<bool>());
-  CHECK_THROWS_WITH_AS(take(shorter, bytes, 0, Bounds::checked),
-                       "take: index 255 is out of range for an axis of size 255; valid are -255 to 254", IndexError);
+  CHECK_THROWS_WITH_AS((void)take(shorter, bytes).realize(),
+                       doctest::Contains("take: index 255 is out of range for axis 0 of size 255"), IndexError);
   CHECK(all(take(table, arange(256).to(DType::uint16), 0, Bounds::zero) == table).item<bool>());
   const auto f = function([](Tensor t, Tensor i) { return take(t, i, 0, Bounds::zero); }, {.dynamic = Dynamic::yes});
   for (const std::int64_t n : {255, 256, 300}) {

@@ -64,10 +64,10 @@ TEST_CASE("the default treatment of positions outside an axis") {
   setenv("ORIEL_BOUNDS", "clip", 1);
   CHECK_THROWS_WITH_AS(default_bounds(), "ORIEL_BOUNDS: \"clip\" is no treatment of bounds; use zero, checked",
                        ArgumentError);
-  setenv("ORIEL_BOUNDS", "checked", 1);
-  CHECK(default_bounds() == Bounds::checked);
-  set_default_bounds(Bounds::zero);
+  setenv("ORIEL_BOUNDS", "zero", 1);
   CHECK(default_bounds() == Bounds::zero);
+  set_default_bounds(Bounds::checked);
+  CHECK(default_bounds() == Bounds::checked);
   unsetenv("ORIEL_BOUNDS");
 }
 

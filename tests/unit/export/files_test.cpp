@@ -91,6 +91,22 @@ TEST_CASE("numbers of a call are no inputs") {
   }
 }
 
+TEST_CASE("a check of positions is left out, and adds nothing") {
+  const TemporaryFolder folder;
+  const Tensor x = Tensor::of<float>({1, 2, 3}), index = Tensor::of<int>({0, 2});
+  const auto exported = [&](const Tensor& y) {
+    const ExportedFiles files = export_cpp({y}, folder.path());
+    CHECK(files.inputs.size() == 2);
+    return file_text(files.source);
+  };
+  const std::string plain = exported(take(x, index + 1, 0, Bounds::zero));
+  CHECK(exported(take(x, index + 1)) == plain);
+  CHECK(exported(put_add(x, index - 1, 1.5)) == exported(put_add(x, index - 1, 1.5, 0, Bounds::zero)));
+  const Tensor labels = index + 1;
+  CHECK(exported(one_hot(labels, 4, DType::float32) * x.select(0, 0)) ==
+        exported(one_hot(labels, 4, DType::float32, Bounds::zero) * x.select(0, 0)));
+}
+
 TEST_CASE("bad names are refused") {
   const TemporaryFolder folder;
   const Tensor x = Tensor::of<float>({1, 2, 3});

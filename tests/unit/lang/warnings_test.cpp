@@ -137,9 +137,6 @@ TEST_CASE("positions that are read and may lie outside") {
   CHECK_THROWS_AS(f.call(arguments, {.checked = true}), IndexError);
   const std::vector<Operand> good{b, inside};
   CHECK(f.call(good, {.checked = true}).warnings().empty());
-  set_default_bounds(Bounds::checked);
-  CHECK_THROWS_AS(f(b, outside), IndexError);
-  set_default_bounds(Bounds::zero);
 
   write_npy(folder / "b.npy", b);
   write_npy(folder / "c.npy", outside);

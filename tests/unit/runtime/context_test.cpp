@@ -87,17 +87,17 @@ TEST_CASE("each context has settings of its own") {
   const LazyLimits before = lazy_limits();
   const Context context({.threads = 1,
                          .lazy_limits = LazyLimits{.nodes = 10, .bytes = 0},
-                         .bounds = Bounds::checked,
+                         .bounds = Bounds::zero,
                          .tier = EigenTier::tile,
                          .memory = MemoryOptions{.pool_bytes = 1 << 20, .pool_seconds = 5}});
   CHECK(lazy_limits().nodes == before.nodes);
   const ContextScope scope(context);
   CHECK(lazy_limits().nodes == 10);
-  CHECK(default_bounds() == Bounds::checked);
+  CHECK(default_bounds() == Bounds::zero);
   CHECK(eigen_tier() == EigenTier::tile);
   CHECK(memory_options().pool_bytes == 1 << 20);
   set_lazy_limits({.nodes = 20, .bytes = 0});
-  set_default_bounds(Bounds::zero);
+  set_default_bounds(Bounds::checked);
   MemoryOptions options = memory_options();
   options.pool_bytes = 2 << 20;
   set_memory_options(options);
@@ -107,7 +107,7 @@ TEST_CASE("each context has settings of its own") {
     CHECK(memory_options().pool_bytes != 2 << 20);
   }
   CHECK(lazy_limits().nodes == 20);
-  CHECK(default_bounds() == Bounds::zero);
+  CHECK(default_bounds() == Bounds::checked);
   // The limits of the tensor's own context apply, whichever context is current.
   Tensor x = full({4}, 1.0F).realize();
   const ContextScope back(Context::standard());

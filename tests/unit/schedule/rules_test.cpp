@@ -71,6 +71,7 @@ std::vector<Example> examples() {
          return bin(Op::And, x, x);
        }},
       {"x&0 -> 0", [=] { return bin(Op::And, i(), number(0, i())); }},
+      {"x&true -> x", [=] { return bin(Op::And, b(), number(1, b())); }},
       {"x|x -> x",
        [=] {
          const NodePtr x = i();

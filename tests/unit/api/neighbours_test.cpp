@@ -54,7 +54,8 @@ TEST_CASE("quantiles") {
 
 TEST_CASE("lerp") {
   const auto of = [](double a, double b, double t) {
-    return doubles(lerp(Tensor::of<float>({a}), Tensor::of<float>({b}), Tensor::of<float>({t})))[0];
+    const auto one = [](double x) { return scalar(x, DType::float32).reshape({1}); };
+    return doubles(lerp(one(a), one(b), one(t)))[0];
   };
   for (const double t : {0.0, 0.25, 0.75, 1.0}) {
     CHECK(of(kInf, kInf, t) == kInf);

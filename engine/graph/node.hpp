@@ -160,9 +160,10 @@ struct Node {
   mutable std::atomic<std::uint64_t> claim{0};
   mutable std::int32_t number = -1;  // the node's place in that work's graph::Order; scratch of that work
 
-  /// Was every element computed by work that did not store it, while something outside that work could still ask for
-  /// it? Then the next work that needs the value stores it (runtime/keep.hpp). Set by work that has claimed the node.
-  mutable std::atomic<bool> evaluated{false};
+  /// How often the elements were computed by work that did not store them, while something outside that work could
+  /// still ask for them: 1 for all of them once, less for a part. From runtime::kStoredFrom on, the next work that
+  /// needs the value stores it (runtime/keep.hpp). Set by work that has claimed the node.
+  mutable std::atomic<float> evaluated{0};
 
   mutable bool sealed = false;  // guarded by the node's spin lock, like dropping and copying `sources`
   mutable std::atomic<std::uint32_t> references{0};

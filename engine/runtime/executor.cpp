@@ -2,6 +2,7 @@
 
 #include <fmt/format.h>
 
+#include <algorithm>
 #include <array>
 #include <new>
 #include <optional>
@@ -273,7 +274,8 @@ std::uint64_t try_to_realize(std::span<const NodePtr> roots, BesideRoots beside,
   hand_over(*schedule, s, std::vector<bool>(s.outputs.size(), true));
   for (const Awaited& a : s.key.awaited)
     if (const graph::Node& node = s.key.order[a.number]; !node.realized())
-      node.evaluated.store(true, std::memory_order_relaxed);
+      node.evaluated.store(node.evaluated.load(std::memory_order_relaxed) + std::max(a.share, kSmallestShare),
+                           std::memory_order_relaxed);
   if (made && schedule->dumped) dump_reports(*schedule);
   return 0;
 }

@@ -24,6 +24,8 @@ constexpr double kCostly = 32;
 
 std::size_t at(std::int32_t i) { return static_cast<std::size_t>(i); }
 
+bool was_evaluated(const Node& node) { return node.evaluated.load(std::memory_order_relaxed) >= kStoredFrom; }
+
 double elements(const Node& node) { return static_cast<double>(numel(node.shape).value()); }
 
 /// What computing a node again takes.
@@ -67,6 +69,28 @@ bool is_product(const graph::Order& order, std::size_t i) {
          !order.movable(order.sources(below)[1]);
 }
 
+// How many elements of each node the roots need, as an estimate. Reductions need parts of their sources, and what reads
+// memory anywhere needs them whole; a slice needs as many elements as it has.
+std::vector<double> needed_elements(const graph::Order& order) {
+  std::vector<double> needed(order.size(), 0);
+  for (const std::int32_t r : order.roots()) needed[at(r)] = elements(order[r]);
+  for (std::size_t i = order.size(); i-- > 0;) {
+    const Node& node = order[i];
+    const double own = elements(node);
+    needed[i] = std::min(needed[i], own);
+    if (order.in_memory(i) || needed[i] == 0) continue;
+    const std::span<const std::int32_t> sources = order.sources(i);
+    for (std::size_t k = 0; k < sources.size(); ++k) {
+      const double all = elements(order[sources[k]]);
+      const bool anywhere = graph::runs_alone(node.op) || node.op == Op::Copy || (node.op == Op::Gather && k == 0);
+      needed[at(sources[k])] += anywhere                    ? all
+                                : graph::is_reduce(node.op) ? needed[i] / own * all
+                                                            : std::min(needed[i], all);
+    }
+  }
+  return needed;
+}
+
 /// Chooses the kept roots of one order.
 class Chooser {
  public:
@@ -85,20 +109,20 @@ class Chooser {
       const Awaited* const own = awaited_[i];
       if (!needed[i] && (own == nullptr || !own->held)) continue;
       const Node& node = order_[i];
-      const bool again = own != nullptr && node.evaluated.load(std::memory_order_relaxed);
+      const bool again = own != nullptr && was_evaluated(node);
       // A movement of all elements is free: its source is kept.
       if (again && (!graph::is_movement(node.op) || reads_part(node.op)) && choose(i, RootReason::again)) continue;
       for (const std::int32_t s : order_.sources(i)) needed[at(s)] = true;
     }
   }
 
-  // `above`: a root or kept value is computed from it element by element. `time`: that of the product below, if nothing
-  // between is kept. `largest`: the bytes of the largest tensor in memory below.
+  // `above`: a root or kept value is computed from it element by element, or a product reads it. `time`: that of the
+  // product below, if nothing between is kept. `largest`: the bytes of the largest tensor in memory below.
   void choose_costly() {
     const std::size_t n = order_.size();
     std::vector<bool> above = done_;
     for (std::size_t i = n; i-- > 0;) {
-      if (!above[i] || order_.in_memory(i) || graph::is_reduce(order_[i].op)) continue;
+      if (order_.in_memory(i) || !(is_product(order_, i) || (above[i] && !graph::is_reduce(order_[i].op)))) continue;
       for (const std::int32_t s : order_.sources(i)) above[at(s)] = true;
     }
     std::vector<double> time(n, 0);
@@ -114,7 +138,8 @@ class Chooser {
         if (graph::is_elementwise(node.op) || graph::is_movement(node.op)) time[i] = std::max(time[i], time[at(s)]);
       }
       if (is_product(order_, i)) time[i] = schedule::kRates.blocked * elements(order_[order_.sources(i)[0]]);
-      if (time[i] == 0 || awaited_[i] == nullptr || !awaited_[i]->held || above[i] || done_[i] ||
+      const Awaited* const own = awaited_[i];
+      if (time[i] == 0 || own == nullptr || !own->held || own->share < kStoredFrom || above[i] || done_[i] ||
           !(graph::is_elementwise(node.op) || is_product(order_, i)))
         continue;
       if (time[i] >= kCostly * schedule::kRates.store * elements(node) &&
@@ -152,7 +177,7 @@ void find_awaited(const graph::Order& order, const Usage& usage, std::uint64_t w
   std::size_t i = 0;
   while (i < order.size() && !candidate(i)) ++i;
   if (i == order.size()) return;
-  const std::vector<bool> whole = usage.evaluated_whole();
+  const std::vector<double> needed = needed_elements(order);
   std::vector<bool> held(order.size());  // it or a view of it
   for (std::size_t k = order.size(); k-- > i;) {
     held[k] = held[k] || usage.held(k);
@@ -162,10 +187,10 @@ void find_awaited(const graph::Order& order, const Usage& usage, std::uint64_t w
   const std::vector<Effort> effort = efforts(order);
   for (; i < order.size(); ++i) {
     const Node& node = order[i];
-    if (!candidate(i) || !whole[i] || node.op == Op::Assign || free_to_compute(effort[i]) ||
+    if (!candidate(i) || needed[i] == 0 || node.op == Op::Assign || free_to_compute(effort[i]) ||
         node.claim.load(std::memory_order_relaxed) != work || numel(node.shape) == 0)
       continue;
-    awaited.push_back({static_cast<std::int32_t>(i), held[i]});
+    awaited.push_back({static_cast<std::int32_t>(i), held[i], static_cast<float>(needed[i] / elements(node))});
   }
 }
 
@@ -173,8 +198,7 @@ std::vector<KeptRoot> find_kept_roots(const graph::Order& order, const std::vect
                                       std::int64_t bytes) {
   if (awaited.empty()) return {};
   Chooser chooser(order, awaited, bytes == 0 ? std::numeric_limits<std::int64_t>::max() : bytes);
-  if (std::ranges::any_of(awaited,
-                          [&](const Awaited& a) { return order[a.number].evaluated.load(std::memory_order_relaxed); }))
+  if (std::ranges::any_of(awaited, [&](const Awaited& a) { return was_evaluated(order[a.number]); }))
     chooser.choose_repeated();
   chooser.choose_costly();
   return chooser.take();

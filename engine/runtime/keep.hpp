@@ -19,11 +19,18 @@ enum class RootReason : std::uint8_t {
   costly,  // the program can still ask for it, and computing it again would take much longer than keeping it
 };
 
-/// A value that work computes whole without being asked for it, and for which something outside the work can still ask.
+/// A value that work computes without being asked for it, and for which something outside the work can still ask.
 struct Awaited {
   std::int32_t number;  // of the node
   bool held;            // it, or a view of it, by a tensor or by a node outside the work; else such values need it
+  float share;          // of its elements, that the work needs, as an estimate: 0 to 1
 };
+
+/// A value is stored by the work that needs it after so many of its elements were computed, 1 for all of them. So each
+/// element is computed twice at most, on average.
+inline constexpr float kStoredFrom = 0.5F;
+/// The smallest part that is counted: who asks for one element after the other has the value stored after a few.
+inline constexpr float kSmallestShare = 1.0F / 16;
 
 /// The awaited values, sources first: those of claimed nodes that are neither roots nor free to compute again. Views of
 /// memory are free, and so are cheap values of positions and numbers alone. `usage` has counted the nodes of `order`,
@@ -39,8 +46,8 @@ struct KeptRoot {
 /// Which awaited values become roots. So no value is computed more than twice:
 /// - those that were computed before, if the roots, something outside, or a value that was not computed before needs
 ///   them. Of values that were computed before and need each other, the last one is enough;
-/// - products of matrices that are no larger than their operands and are expensive to compute, with what is computed
-///   from them element by element.
+/// - products of matrices that are no larger than their operands, are expensive to compute and are read by no other
+///   product, with what is computed from them element by element.
 ///
 /// Together they have at most `bytes` bytes.
 std::vector<KeptRoot> find_kept_roots(const graph::Order& order, const std::vector<Awaited>& awaited,

@@ -53,37 +53,54 @@ bool stored_alone(const Plan& plan, EntryId e) {
   return fused == nullptr || std::ranges::find(fused->between, e) == fused->between.end();
 }
 
-/// Makes outputs of awaited values that the kernels store anyway, as long as there is room.
-void keep_stored(Plan& plan, const Key& key, Requested& requested) {
+/// Makes outputs of values that the kernels store anyway and for which the program can still ask, as long as there is
+/// room beside the kept roots. Values that nothing holds count only if a value above them, which is not kept, needs
+/// them.
+void keep_stored(Plan& plan, std::span<const graph::NodePtr> roots, const Key& key, Requested& requested) {
   if (key.awaited.empty()) return;
+  const auto at = [](std::int32_t i) { return static_cast<std::size_t>(i); };
   std::vector<std::int32_t> output_of(plan.arena->size(), -1);
   for (std::size_t o = 0; o < plan.outputs.size(); ++o)
-    output_of[static_cast<std::size_t>(plan.outputs[o].entry)] = static_cast<std::int32_t>(o);
+    output_of[at(plan.outputs[o].entry)] = static_cast<std::int32_t>(o);
   std::int64_t left = key.keep_bytes;
-  for (std::size_t i = 0; i < key.awaited.size(); ++i) {
-    const auto [number, held] = key.awaited[i];
-    const EntryId e = plan.arena->named(i);
-    const graph::Node& node = key.order[number];
+  for (std::size_t k = 0; k < key.added.size(); ++k)
+    if (const graph::Node& root = *roots[roots.size() - key.added.size() + k]; key.added[k] != RootReason::early)
+      left -= bytes_of(root.shape, root.dtype);
+
+  const auto keep = [&](const Awaited& a, EntryId e) {
+    const graph::Node& node = key.order[a.number];
     if (!stored_alone(plan, e) || graph::memory_strides(node) != nullptr || plan.arena->device(e) != node.device)
-      continue;
-    std::int32_t& output = output_of[static_cast<std::size_t>(e)];
+      return false;
+    std::int32_t& output = output_of[at(e)];
     if (output < 0) {
-      schedule::Kernel& kernel =
-          plan.graph.kernels[static_cast<std::size_t>(plan.graph.stored_by[static_cast<std::size_t>(e)])];
+      schedule::Kernel& kernel = plan.graph.kernels[at(plan.graph.stored_by[at(e)])];
       std::string& reason = std::ranges::find(kernel.outputs, e, &schedule::Output::entry)->reason;
       const std::int64_t bytes = bytes_of((*plan.arena)[e]);
       if (key.keep_bytes != 0 && bytes > left) {
-        reason += fmt::format("; not kept, though {}: it has {} bytes, and work keeps at most {} (ORIEL_LAZY_BYTES)",
-                              still_named(node, held), bytes, key.keep_bytes);
-        continue;
+        if (reason.find("; not kept") == std::string::npos)
+          reason +=
+              fmt::format("; not kept, though {}: its {} bytes and what else is kept exceed {} (ORIEL_LAZY_BYTES)",
+                          still_named(node, a.held), bytes, key.keep_bytes);
+        return false;
       }
       left -= bytes;
-      reason += "; kept because " + still_named(node, held);
+      reason += "; kept because " + still_named(node, a.held);
       output = static_cast<std::int32_t>(plan.outputs.size());
       plan.outputs.push_back({e, bytes, -1, node.device});
       requested.all.push_back(e);
     }
-    plan.kept.emplace_back(number, output);
+    plan.kept.emplace_back(a.number, output);
+    return true;
+  };
+
+  std::vector<bool> wanted(key.order.size()), done(key.order.size());
+  for (const std::int32_t r : key.order.roots()) done[at(r)] = true;
+  std::size_t k = key.awaited.size();
+  for (std::size_t i = key.order.size(); i-- > 0;) {
+    const bool awaited = k > 0 && at(key.awaited[k - 1].number) == i;
+    if (awaited && (key.awaited[--k].held || wanted[i])) wanted[i] = !keep(key.awaited[k], plan.arena->named(k));
+    if (!wanted[i] || done[i]) continue;
+    for (const std::int32_t s : key.order.sources(i)) wanted[at(s)] = true;
   }
 }
 
@@ -103,12 +120,12 @@ schedule::LeafGuard leaf_guard(const Key& key, const LeafNumbers& leaves) {
 }
 
 /// Decides which kernels there are, in which order they run, and which values reuse memory.
-void schedule_kernels(Plan& plan, const Key& key, const LeafNumbers& leaves, Requested requested,
-                      const schedule::DeviceLimits& limits) {
+void schedule_kernels(Plan& plan, std::span<const graph::NodePtr> roots, const Key& key, const LeafNumbers& leaves,
+                      Requested requested, const schedule::DeviceLimits& limits) {
   const schedule::Arena& arena = *plan.arena;
   plan.graph = schedule::form_kernels(arena, requested.all, limits, leaf_guard(key, leaves), requested.reasons);
   schedule::join_kernels(arena, requested.all, limits, plan.graph);
-  keep_stored(plan, key, requested);
+  keep_stored(plan, roots, key, requested);
   if (!limits.of(arena.home()).donates) return;
   const auto dies = [&](EntryId e) {
     return bool{key.leaf_dies[static_cast<std::size_t>(leaves.of(arena[e].buffer().get()))]};
@@ -194,7 +211,7 @@ Plan make_plan(std::span<const graph::NodePtr> roots, const Key& key, const sche
   std::vector<std::int32_t> awaited;
   for (const Awaited& a : key.awaited) awaited.push_back(a.number);
   plan.arena = std::make_unique<schedule::Arena>(roots, key.order, key.parameters, awaited, key.checks);
-  schedule_kernels(plan, key, leaves, request(plan, roots, key), limits);
+  schedule_kernels(plan, roots, key, leaves, request(plan, roots, key), limits);
   MemoryAssignment assignment(plan, leaves);
   if (!sink) plan.kernels.reserve(plan.graph.order.size());
   for (std::size_t step = 0; step < plan.graph.order.size(); ++step) {

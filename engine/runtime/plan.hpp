@@ -32,8 +32,8 @@ struct PlannedKernel {
   /// compiled.
   std::optional<Device> copied_from;
   std::int64_t bytes = 0;
-  std::int32_t node = -1;  // of the key's order: the scatter or the call of the host that it runs, for messages
-  bool runs = true;        // false for a kernel whose results have no elements
+  std::int32_t node = -1;   // of the key's order: the scatter or the call of the host that it runs, for messages
+  bool runs = true;         // false for a kernel whose results have no elements
   std::vector<Site> lines;  // of the program, that built what it stores; each once
   codegen::LoweredKernel lowered;
   std::vector<ArgumentSource> arguments;  // none for kernel-local buffers

@@ -15,6 +15,9 @@ namespace ORIEL_API oriel {
 /// count. The total is recounted each time the pending work has doubled and each time a quarter of `bytes` has been
 /// allocated, so it may exceed the limit by that much. 0 turns a limit off. Tensors on the null device are never
 /// realised automatically.
+///
+/// `bytes` also limits what one piece of work keeps of values that were not asked for, so that they are not computed
+/// again and again.
 struct LazyLimits {
   std::int64_t nodes = 8192;                   ///< ORIEL_LAZY_NODES
   std::int64_t bytes = std::int64_t{1} << 30;  ///< ORIEL_LAZY_BYTES

@@ -254,8 +254,10 @@ class Tensor : public TensorMethods {
   /// "float32 (2, 3) on eigen". Prints no elements and runs no work.
   std::string str() const;
 
-  // ---- Results. All run the pending work that they need. What has been computed is kept, so it runs once. They throw
-  // DTypeError unless T stores the dtype, and DeviceError on the null device, which computes nothing.
+  // ---- Results. All run the pending work that they need. What was asked for is kept, so it runs once. Of the other
+  // values that a variable names, or that a named value needs, none is computed more than twice (PERFORMANCE.md: what
+  // is kept), within the limit on bytes that settings.hpp states. They throw DTypeError unless T stores the dtype, and
+  // DeviceError on the null device, which computes nothing.
 
   /// A copy of the elements, row-major.
   template <class T>

@@ -206,8 +206,9 @@ void run(const CompiledSchedule& schedule, Scratch& s) {
       if (watch.checking()) skipped = bad_before(step, schedule, s, watch);
       const double seconds = launch(step, schedule, s, timed);
       ++done;
-      const bool repeated = watch.profiling() && repeats_earlier(schedule.context, step, operands(step, schedule, s),
-                                                                 s.key.parameter_values);
+      const bool repeated =
+          (watch.profiling() || watch.reporting()) &&
+          repeats_earlier(schedule.context, step, operands(step, schedule, s), s.key.parameter_values);
       if (watch.checking())
         if (const std::optional<BadNumber> found = find_bad_number(step, s.pointers, watch, true, skipped))
           refuse_result(step, s.pointers, watch, *found, checked_value(s, started - 1, found->argument));

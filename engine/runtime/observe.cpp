@@ -90,7 +90,7 @@ class PlanLines {
 
 void record_launch(Watch watch, std::uint16_t context, const LaunchStep& step, double seconds, bool repeated) {
   if (watch.profiling()) add_to_profile(context, step, seconds, repeated);
-  if (watch.reporting()) add_to_report(step, seconds);
+  if (watch.reporting()) add_to_report(step, seconds, repeated);
   if (watch.debugging(Debug::Launch))
     debug_say(context, Debug::Launch,
               fmt::format("{}: {:.1f} us, {} bytes, {} operations", step.name, seconds * 1e6, step.bytes, step.flops));

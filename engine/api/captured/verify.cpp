@@ -8,6 +8,7 @@
 #include <limits>
 
 #include "api/call.hpp"
+#include "backend/backend.hpp"
 #include "oriel/error.hpp"
 #include "oriel/movement.hpp"
 
@@ -113,7 +114,9 @@ void Expected::compare_tensors(const std::string& what, const Tensor& got, const
   if (got.shape() != want.shape())
     refuse(
         fmt::format("{} has the shape {}, and should have {}", what, to_string(got.shape()), to_string(want.shape())));
-  const auto a = Access::elements(got.contiguous(), "function"), b = Access::elements(want.contiguous(), "function");
+  const Device host = backend::host_device(got.device().context);
+  const auto elements = [&](const Tensor& x) { return Access::elements(x.contiguous().to(host), "function"); };
+  const auto a = elements(got), b = elements(want);
   const std::size_t item = itemsize(got.dtype());
   const auto* x = static_cast<const char*>(a.get());
   const auto* y = static_cast<const char*>(b.get());

@@ -41,13 +41,14 @@ struct Collected {
   std::unordered_map<std::string, std::int64_t> name_numbers;
   std::map<std::thread::id, std::int64_t> threads;
 
-  void add_launch(const runtime::LaunchStep& step, runtime::Clock::time_point end, double seconds,
+  void add_launch(const runtime::LaunchStep& step, runtime::Clock::time_point end, double seconds, bool repeated,
                   std::int64_t live_bytes) {
     if (step.reported >= 0 && step.reported < std::ssize(data.times)) {
       runtime::LaunchTimes& times = data.times[static_cast<std::size_t>(step.reported)];
       times.fastest = times.launches == 0 ? seconds : std::min(times.fastest, seconds);
       times.seconds += seconds;
       ++times.launches;
+      if (repeated) ++times.repeated;
     }
     runtime::Timeline& timeline = data.timeline;
     if (timeline.launches.size() == kMostLaunches) {
@@ -184,11 +185,11 @@ void add_to_report(ReportedTrace trace) {
   if (c.path && c.data.traces.size() < kMostTraces) c.data.traces.push_back(std::move(trace));
 }
 
-void add_to_report(const LaunchStep& step, double seconds) {
+void add_to_report(const LaunchStep& step, double seconds, bool repeated) {
   const Clock::time_point end = now();
   const auto live = static_cast<std::int64_t>(step.device->allocator()->statistics().live);
   const std::lock_guard guard(collected_guard());
-  collected().add_launch(step, end, seconds, live);
+  collected().add_launch(step, end, seconds, repeated, live);
 }
 
 }  // namespace runtime

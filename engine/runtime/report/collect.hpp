@@ -22,6 +22,7 @@ struct LaunchTimes {
   std::int64_t launches = 0;
   double seconds = 0;
   double fastest = 0;
+  std::int64_t repeated = 0;  ///< launches that computed what an earlier one had computed (runtime/repeats.hpp)
 };
 
 /// The launches in time. Times are in seconds from the first one on.
@@ -111,6 +112,6 @@ std::optional<std::int64_t> add_to_report(const Explanation& explanation, const 
 /// Keeps a trace for the page.
 void add_to_report(ReportedTrace trace);
 /// Adds a launch to the times of its kernel.
-void add_to_report(const LaunchStep& step, double seconds);
+void add_to_report(const LaunchStep& step, double seconds, bool repeated);
 
 }  // namespace oriel::runtime

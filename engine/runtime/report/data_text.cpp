@@ -122,7 +122,7 @@ void write_kernel(JsonWriter& json, const ReportData& data, const ListedKernel& 
   json.key("limit_nanoseconds").number(kernel.limit_nanoseconds).key("warning").text(kernel.warning);
   json.key("tier").text(kernel.tier).key("flops").number(kernel.flops).key("bytes").number(kernel.bytes);
   json.key("launches").number(listed.times.launches).key("seconds").number(listed.times.seconds);
-  json.key("fastest").number(listed.times.fastest);
+  json.key("fastest").number(listed.times.fastest).key("repeated").number(listed.times.repeated);
   json.key("limit").number(data.machine.seconds(static_cast<double>(kernel.bytes), static_cast<double>(kernel.flops)));
   json.key("program").text(source ? kernel.program : "").key("source");
   const auto other = data.others.find(kernel.source);

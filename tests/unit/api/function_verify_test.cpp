@@ -165,4 +165,21 @@ TEST_CASE("functions whose values stay are compared without a difference") {
   CHECK(f.counts().traces == 1);
 }
 
+TEST_CASE("calls on a device are compared as well") {
+  const auto f = oriel::function([](Tensor x, Tensor y) { return x * scale + y; }, verified(1));
+  const Restored restored;
+  scale = 2;
+  Tensor x, y;
+  try {
+    x = ones({6}).to(Device::opencl()).realize();
+    y = (x + 1).realize();
+  } catch (const DeviceError&) {
+    return;  // there is no device
+  }
+  CHECK(f(x, y).to_vector<float>() == std::vector<float>(6, 4));
+  CHECK(f(y, y).to_vector<float>() == std::vector<float>(6, 6));
+  scale = 3;
+  CHECK(has(error_of(f, x, y), "element (0) of the result is 4, and should be 5"));
+}
+
 }  // namespace function_verify_test

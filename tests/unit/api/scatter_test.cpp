@@ -7,7 +7,7 @@
 #include <random>
 
 #include "oriel/oriel.hpp"
-#include "unchecked_positions.hpp"
+#include "support/unchecked_positions.hpp"
 
 namespace scatter_test {
 

@@ -9,7 +9,7 @@
 #include "oriel/oriel.hpp"
 #include "reference/interpret.hpp"
 #include "temporary_folder.hpp"
-#include "unchecked_positions.hpp"
+#include "support/unchecked_positions.hpp"
 
 namespace oriel::take_test {
 namespace {

@@ -129,6 +129,7 @@ TEST_CASE("each kernel has its own launches and times, also where several have o
     CHECK(kernels[k]["seconds"].get<double>() == doctest::Approx(seconds[k]).epsilon(0.01));
     CHECK(kernels[k]["limit"].get<double>() > 0);
     if (kernels[k]["name"].get<std::string>().starts_with("exp_")) launches.push_back(kernels[k]["launches"]);
+    if (kernels[k]["name"].get<std::string>().starts_with("sum_")) CHECK(kernels[k]["repeated"] == 2);
   }
   CHECK(launches == std::vector<int>{2, 3});
 }

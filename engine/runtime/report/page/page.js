@@ -13,7 +13,7 @@ function element(tag, attributes, ...children) {
     else if (value === true) node.setAttribute(key, "");
     else if (value !== false && value != null) node.setAttribute(key, value);
   }
-  for (const child of children.flat()) if (child != null) node.append(child);
+  for (const child of children.flat(Infinity)) if (child != null) node.append(child);
   if (tag === "pre" || node.className === "scroll") node.tabIndex = 0;  // what scrolls can be reached by keyboard
   return node;
 }
@@ -245,7 +245,8 @@ function kernelList(kernels, open) {
   };
   body.append(...rows);
   return [element("div", {class: "scroll"}, element("table", {class: "list kernels"}, element("thead", {}, element("tr", {}, ["line", "kernel", measured ? "time" : "estimated", "share", measured ? "launches" : "", "bytes of one", "operations of one", "of the limit", "path"].map(t => element("th", {scope: "col"}, t)))), body)),
-    kernels.some(k => reached(k) > 1.005) ? element("p", {class: "note", id: "beyond"}, "More than 100 % of the limit: copies bound what reads and writes alike, and float32 multiply-adds bound operations. Reads alone, operations on smaller elements, and kernels that skip a part of what is counted may be faster.") : null,
+    [kernels.some(k => reached(k) > 1.005) ? element("p", {class: "note", id: "beyond"}, "More than 100 % of the limit: copies bound what reads and writes alike, and float32 multiply-adds bound operations. Reads alone, operations on smaller elements, and kernels that skip a part of what is counted may be faster.") : null,
+      kernels.filter(k => k.repeated > 0).map(k => element("p", {class: "note repeated"}, k.name + (k.sites ? " at " + k.sites : "") + " computed in " + k.repeated + " of " + k.launches + " launches what an earlier one had computed from the same operands."))],
     () => select(0)];
 }
 

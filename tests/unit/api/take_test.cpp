@@ -8,8 +8,8 @@
 
 #include "oriel/oriel.hpp"
 #include "reference/interpret.hpp"
+#include "support/temporary_folder.hpp"
 #include "support/unchecked_positions.hpp"
-#include "temporary_folder.hpp"
 
 namespace oriel::take_test {
 namespace {

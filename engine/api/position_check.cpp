@@ -239,7 +239,8 @@ void check_integers(const Call& call, DType dtype) {
 Bounds checked_now(const Call& call, const NodePtr& index, const IndexedAxis& axis, Bounds bounds) {
   check_integers(call, index->dtype);
   if (bounds == Bounds::zero || sym::known(numel(index->shape) == 0).value_or(false)) return Bounds::zero;
-  if (axis.extent.is_symbolic()) return bounds;
+  // A call of the host would be planned for each set of sizes, where one plan serves them all.
+  if (axis.extent.is_symbolic() || numel(index->shape).is_symbolic()) return Bounds::zero;
   const Reach reach = reach_of(index);
   const std::int64_t extent = axis.extent.value();
   if (reach.least >= counting(axis).least(extent) && reach.greatest < extent) return Bounds::zero;

@@ -28,7 +28,8 @@ Reach reach_of(const NodePtr& node);
 /// Throws DTypeError unless positions can be of this dtype.
 void check_integers(const Call& call, DType dtype);
 /// What remains to be checked when the work runs: `zero`, nothing, where `bounds` is, where every value that `index`
-/// can have is a position, and where its elements are in memory, few, and good. Throws IndexError if one of these is
+/// can have is a position, where its elements are in memory, few, and good, and where sizes are symbols: captured
+/// functions that serve all sizes check no positions. Throws IndexError if one of these is
 /// none. Throws DTypeError unless `index` holds integers.
 Bounds checked_now(const Call& call, const NodePtr& index, const IndexedAxis& axis, Bounds bounds);
 

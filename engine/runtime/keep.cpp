@@ -78,11 +78,13 @@ std::vector<double> needed_elements(const graph::Order& order) {
     const Node& node = order[i];
     const double own = elements(node);
     needed[i] = std::min(needed[i], own);
-    if (order.in_memory(i) || needed[i] == 0) continue;
+    if (order.in_memory(i) || (needed[i] == 0 && own > 0)) continue;
     const std::span<const std::int32_t> sources = order.sources(i);
     for (std::size_t k = 0; k < sources.size(); ++k) {
       const double all = elements(order[sources[k]]);
-      const bool anywhere = graph::runs_alone(node.op) || node.op == Op::Copy || (node.op == Op::Gather && k == 0);
+      // What a value without elements is computed from is computed all the same.
+      const bool anywhere =
+          own == 0 || graph::runs_alone(node.op) || node.op == Op::Copy || (node.op == Op::Gather && k == 0);
       needed[at(sources[k])] += anywhere                    ? all
                                 : graph::is_reduce(node.op) ? needed[i] / own * all
                                                             : std::min(needed[i], all);

@@ -6,6 +6,7 @@
 #include "oriel/function.hpp"
 #include "oriel/oriel.hpp"
 #include "support/captured_functions.hpp"
+#include "support/unchecked_positions.hpp"
 
 namespace function_dynamic_test {
 
@@ -121,6 +122,7 @@ TEST_CASE("every kind of node serves other sizes") {
 }
 
 TEST_CASE("gathers and diagonals serve other sizes, without guards") {
+  const test::UncheckedPositions unchecked;  // as in functions of symbolic sizes
   const auto check = [](const auto& program) {
     const auto f = function(program, with(Dynamic::yes));
     for (const auto& [n, m] : {std::pair{3, 4}, {5, 4}, {3, 7}, {16, 33}, {64, 5}, {70, 3}})

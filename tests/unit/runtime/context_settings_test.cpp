@@ -290,7 +290,7 @@ TEST_CASE("when a context ends, its profile is printed") {
   REQUIRE(lines.all.size() == 7);
   CHECK(lines.all[0].starts_with("profile of context "));
   CHECK(lines.all[0] != title);
-  CHECK(lines.all[1].starts_with("kernel "));
+  CHECK(lines.all[1].starts_with("line "));
   CHECK(lines.all[2].find("context_settings_test.cpp:") != std::string::npos);
   CHECK(lines.all[3].starts_with("this machine: "));
   CHECK(lines.all[5].starts_with("The next gain: "));

@@ -85,6 +85,7 @@ class SavedPrograms {
 
   /// The other process. Returns its exit status.
   static int run_loaded(const std::string& folder) {
+    set_default_bounds(Bounds::zero);  // as where the programs were saved
     int programs = 0;
     int calls = 0;
     for (int k = 0;; ++k) {

@@ -162,7 +162,8 @@ TEST_CASE("sizes as numbers and positions follow the sizes of the call") {
   const auto check = [](const auto& program) { CHECK(scheduled(program, one, several) <= 4); };
   check([](Tensor x) { return sum(x, 0) / x.size(0) + x.size(1) * 2; });
   check([](Tensor x) { return x + arange(x.size(1)); });
-  check([](Tensor x) { return take(x, arange(x.size(0)) % 3, 0); });
+  // Where sizes are numbers, positions that cannot be outside have no mask, so these are hidden in an expression.
+  check([](Tensor x) { return take(x, (arange(x.size(0)) % 3) ^ 1, 0, Bounds::zero); });
   // The number of elements is the whole result, not an operand.
   CHECK(scheduled([](Tensor x) { return full({2}, x.numel()); }, one, several) == several.size());
 }

@@ -240,6 +240,7 @@ TEST_CASE("matrices without elements, and no matrices") {
         CHECK(doubles(slogdet(x).sign) == std::vector<double>(count, 1));
         holds(slogdet(x).logabsdet, {});
         for (const std::int64_t power : {-1, 0, 1, 3}) holds(matrix_power(x, power), {n, n});
+        if (n == 0) continue;  // a matrix of nothing has no condition number
         holds(cond(x), {});
         holds(cond(x, MatrixNorm::one), {});
       }

@@ -77,7 +77,13 @@ std::vector<std::size_t> Usage::early_readers() const {
   }
   if (targets.empty() || targets.size() * n > kMostSteps) return {};
 
-  const std::vector<bool> whole = evaluated_whole();
+  std::vector<bool> whole = root_;
+  for (std::size_t i = n; i-- > 0;) {
+    const graph::Op op = order[i].op;
+    if (order.in_memory(i) || !whole[i] || reads_part(op)) continue;
+    for (const std::int32_t s : order.sources(i).subspan(op == graph::Op::Assign ? 1 : 0))
+      whole[static_cast<std::size_t>(s)] = true;
+  }
 
   std::vector<bool> early(n, false);
   for (const mem::Buffer* target : targets) {
@@ -109,18 +115,6 @@ std::vector<std::size_t> Usage::early_readers() const {
   for (std::size_t i = 0; i < n; ++i)
     if (early[i]) out.push_back(i);
   return out;
-}
-
-std::vector<bool> Usage::evaluated_whole() const {
-  const graph::Order& order = *order_;
-  std::vector<bool> whole = root_;
-  for (std::size_t i = order.size(); i-- > 0;) {
-    const graph::Op op = order[i].op;
-    if (order.in_memory(i) || !whole[i] || reads_part(op)) continue;
-    for (const std::int32_t s : order.sources(i).subspan(op == graph::Op::Assign ? 1 : 0))
-      whole[static_cast<std::size_t>(s)] = true;
-  }
-  return whole;
 }
 
 }  // namespace oriel::runtime

@@ -43,8 +43,6 @@ class Usage {
   /// larger than the leaf. Realising them as roots then frees the leaf, and costs no more memory or work than writing
   /// elsewhere.
   std::vector<std::size_t> early_readers() const;
-  /// For each node: do the roots need all of its elements?
-  std::vector<bool> evaluated_whole() const;
 
  private:
   struct Holders {

@@ -27,7 +27,8 @@ template <class Call>
 
 [[maybe_unused]] std::string absent(const std::string& operation, const std::string& parts) {
   return operation + ": this build of Oriel has no " + parts +
-         ": they are left out of the profile small; the profile full (meson setup -Dprofile=full, which is the "
+         ": they are left out of the profile small, and where an option says so; the profile full (meson setup "
+         "-Dprofile=full, which is the "
          "default) "
          "has them";
 }

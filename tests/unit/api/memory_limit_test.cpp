@@ -8,6 +8,8 @@
 #include <fstream>
 #include <functional>
 #include <new>
+#include <stdexcept>
+#include <vector>
 
 #include "oriel/oriel.hpp"
 
@@ -76,6 +78,18 @@ TEST_CASE("to_vector, generate and checked positions without memory") {
   CHECK(outcome(1'000'000'000, [&](const auto& limit) {
           limit();
           (lazy + 1).to_vector<std::uint8_t>();
+        }) == 0);
+}
+
+TEST_CASE("without memory for what is kept, the work keeps nothing") {
+  if (kShadows) return;
+  CHECK(outcome(100'000'000, [](const auto& limit) {
+          const Tensor x = ones({2'000'000}).realize();
+          std::vector<Tensor> named{cumsum(x, 0)};
+          while (named.size() < 30) named.push_back(cumsum(named.back() * 0.5F, 0));  // 240 MB
+          limit();
+          static_cast<void>(sum(named.back()).item<float>());
+          if (explain(named.front()).kernels.empty()) throw std::runtime_error("it was kept");
         }) == 0);
 }
 

@@ -158,7 +158,7 @@ class Chooser {
     if (bytes > left_) return false;
     left_ -= bytes;
     done_[i] = true;
-    chosen_.push_back({static_cast<std::int32_t>(i), reason});
+    chosen_.push_back({static_cast<std::int32_t>(i), reason, awaited_[i]->held});
     return true;
   }
 
@@ -212,16 +212,16 @@ std::string still_named(const Node& node, bool held) {
                      held ? "named" : "needed by a named value");
 }
 
-std::string text_of(RootReason reason, const Node& node) {
-  switch (reason) {
+std::string text_of(const AddedRoot& root, const Node& node) {
+  switch (root.reason) {
     case RootReason::asked:
       break;
     case RootReason::early:
       return "a tensor still names it, and a write of this work overwrites elements that it reads";
     case RootReason::again:
-      return fmt::format("it is kept: {} and was computed before", still_named(node, true));
+      return fmt::format("it is kept: {} and was computed before", still_named(node, root.held));
     case RootReason::costly:
-      return fmt::format("it is kept: {}, and computing it again would take longer", still_named(node, true));
+      return fmt::format("it is kept: {}, and computing it again would take longer", still_named(node, root.held));
   }
   return {};
 }

@@ -41,11 +41,12 @@ void find_awaited(const graph::Order& order, const Usage& usage, std::uint64_t w
 struct KeptRoot {
   std::int32_t number;
   RootReason reason;
+  bool held;  // Awaited::held
 };
 
 /// Which awaited values become roots. So no value is computed more than twice:
-/// - those that were computed before, if the roots, something outside, or a value that was not computed before needs
-///   them. Of values that were computed before and need each other, the last one is enough;
+/// - those that were computed before, if they are held, or if the roots or a value that does not become a root needs
+///   them. Of values that nothing holds and that need each other, the last one is enough;
 /// - products of matrices that are no larger than their operands, are expensive to compute and are read by no other
 ///   product, with what is computed from them element by element.
 ///
@@ -53,8 +54,13 @@ struct KeptRoot {
 std::vector<KeptRoot> find_kept_roots(const graph::Order& order, const std::vector<Awaited>& awaited,
                                       std::int64_t bytes);
 
-/// The reason in the words of explain(); empty for an asked value.
-std::string text_of(RootReason reason, const graph::Node& node);
+/// A root that nobody asked for, after those that were asked for.
+struct AddedRoot {
+  RootReason reason;
+  bool held = true;
+};
+/// The reason in the words of explain().
+std::string text_of(const AddedRoot& root, const graph::Node& node);
 /// "tanh (cg.cpp:12) is still named".
 std::string still_named(const graph::Node& node, bool held);
 

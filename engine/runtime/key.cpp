@@ -306,7 +306,7 @@ std::uint64_t try_key(const base::Activity& work, std::uint64_t salt, Key& key, 
     const NodePtr node(&key.order[kept.number]);
     if (std::find(pending.begin() + static_cast<std::ptrdiff_t>(asked), pending.end(), node) != pending.end()) continue;
     pending.push_back(node);
-    key.added.push_back(kept.reason);
+    key.added.push_back({kept.reason, kept.held});
   }
   if (pending.size() == asked) return 0;
   if (const std::uint64_t other = build(); other != 0) return other;
@@ -372,7 +372,7 @@ void add_pending_writes(std::vector<NodePtr>& roots, Key& key) {
   const std::vector<std::size_t> early = usage.early_readers();
   for (const std::size_t i : due) roots.emplace_back(&order[i]);
   for (const std::size_t i : early) roots.emplace_back(&order[i]);
-  key.added.insert(key.added.end(), early.size(), RootReason::early);
+  key.added.insert(key.added.end(), early.size(), AddedRoot{RootReason::early});
 }
 
 }  // namespace oriel::runtime

@@ -38,7 +38,7 @@ struct Key {
   std::vector<SizeParameter> size_parameters;
   std::vector<Device> devices;  // of the roots and everything below; numbers belong to the device that reads them
   /// The reasons of the last roots; the others were asked for, or are writes that are due.
-  std::vector<RootReason> added;
+  std::vector<AddedRoot> added;
   /// Values that this work keeps if it stores them anyway. Empty if it keeps nothing.
   std::vector<Awaited> awaited;
   std::int64_t keep_bytes = 0;  // the most bytes that it keeps of them; 0 for any number

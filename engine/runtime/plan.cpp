@@ -1,6 +1,7 @@
 #include "runtime/plan.hpp"
 
 #include <algorithm>
+#include <unordered_map>
 
 #include <fmt/format.h>
 
@@ -64,7 +65,7 @@ void keep_stored(Plan& plan, std::span<const graph::NodePtr> roots, const Key& k
     output_of[at(plan.outputs[o].entry)] = static_cast<std::int32_t>(o);
   std::int64_t left = key.keep_bytes;
   for (std::size_t k = 0; k < key.added.size(); ++k)
-    if (const graph::Node& root = *roots[roots.size() - key.added.size() + k]; key.added[k] != RootReason::early)
+    if (const graph::Node& root = *roots[roots.size() - key.added.size() + k]; key.added[k].reason != RootReason::early)
       left -= bytes_of(root.shape, root.dtype);
 
   const auto keep = [&](const Awaited& a, EntryId e) {
@@ -161,12 +162,13 @@ std::vector<Site> lines_of(const Plan& plan, KernelId id) {
   return lines;
 }
 
-/// The number of the node, if an error of the kernel names its line.
-std::int32_t node_of(const schedule::Entry& entry, const graph::Order& order) {
-  if (!graph::is_scatter(entry.op) && !graph::is_host(entry.op)) return -1;
+/// The numbers of nodes whose kernels' errors name their lines: scatters and calls of the host.
+std::unordered_map<const graph::Node*, std::int32_t> nodes_with_errors(const graph::Order& order) {
+  std::unordered_map<const graph::Node*, std::int32_t> numbers;
   for (std::size_t i = 0; i < order.size(); ++i)
-    if (&order[i] == entry.node) return static_cast<std::int32_t>(i);
-  return -1;
+    if (graph::is_scatter(order[i].op) || graph::is_host(order[i].op))
+      numbers.emplace(&order[i], static_cast<std::int32_t>(i));
+  return numbers;
 }
 
 /// Lowers a kernel to the device's program, or to a copy of bytes. Its arguments are in places that are known so far.
@@ -213,10 +215,12 @@ Plan make_plan(std::span<const graph::NodePtr> roots, const Key& key, const sche
   plan.arena = std::make_unique<schedule::Arena>(roots, key.order, key.parameters, awaited, key.checks);
   schedule_kernels(plan, roots, key, leaves, request(plan, roots, key), limits);
   MemoryAssignment assignment(plan, leaves);
+  const auto numbers = nodes_with_errors(key.order);
   if (!sink) plan.kernels.reserve(plan.graph.order.size());
   for (std::size_t step = 0; step < plan.graph.order.size(); ++step) {
     PlannedKernel planned = plan_kernel(plan, step, assignment, limits, symbolic);
-    planned.node = node_of((*plan.arena)[plan.graph.kernels[static_cast<std::size_t>(planned.id)].root], key.order);
+    const schedule::Entry& root = (*plan.arena)[plan.graph.kernels[static_cast<std::size_t>(planned.id)].root];
+    if (const auto number = numbers.find(root.node); number != numbers.end()) planned.node = number->second;
     if (!sink)
       plan.kernels.push_back(std::move(planned));
     else if (planned.runs)

@@ -66,6 +66,8 @@ TEST_CASE("a loop that forgets its former states computes each at most twice") {
           for (int k = 0; k < 40; ++k) {
             x = sin(matmul(A, x)) + x;
             x = x - mean(x);
+            const std::string text = reasons(explain(sum(x)));
+            CHECK(has(text, "is still needed by a named value and was computed before") == (k > 0));
             (void)sum(x).item<float>();
           }
         }) <= 40 * 6);

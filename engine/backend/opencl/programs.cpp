@@ -6,6 +6,7 @@
 #include <set>
 #include <utility>
 
+#include "backend/opencl/builtins.hpp"
 #include "base/debug.hpp"
 #include "base/settings.hpp"
 #include "oriel/error.hpp"
@@ -51,6 +52,7 @@ ProgramStore::ProgramStore(DeviceMemory& memory, const DeviceTable& table, mem::
       exporter_(api_, memory.queue(), cache, context_) {
   if (table.correct_division) options_ += " -cl-fp32-correctly-rounded-divide-sqrt";
   if (const auto more = base::env_text("ORIEL_OPENCL_OPTIONS")) options_ += " " + *more;
+  declares_builtins_ = table.platform_name == "Portable Computing Language";
   context_ = fmt::format("opencl {}\n{}\n{}\n{}\n{}\n{}\n", kFormat, table.platform_name, table.name, table.version,
                          table.driver, options_);
 }
@@ -69,14 +71,26 @@ std::string ProgramStore::build_log(cl_program program) const {
 std::shared_ptr<const Program> ProgramStore::build_source(const std::string& source, const std::string& names,
                                                           BuildNote& note) {
   const auto start = std::chrono::steady_clock::now();
-  const char* text = source.c_str();
-  const std::size_t length = source.size();
-  cl_int status = CL_SUCCESS;
-  auto program = std::make_shared<Program>(
-      api_, api_.clCreateProgramWithSource(memory_.queue().context(), 1, &text, &length, &status));
-  check(status, "compile", "kernel " + names);
-  status = api_.clBuildProgram(program->get(), 1, &device_, options_.c_str(), nullptr, nullptr);
-  note.log = build_log(program->get());
+  const auto built = [&](const std::string& all, const std::string& options, cl_int& status) {
+    const char* text = all.c_str();
+    const std::size_t length = all.size();
+    auto program = std::make_shared<Program>(
+        api_, api_.clCreateProgramWithSource(memory_.queue().context(), 1, &text, &length, &status));
+    check(status, "compile", "kernel " + names);
+    status = api_.clBuildProgram(program->get(), 1, &device_, options.c_str(), nullptr, nullptr);
+    note.log = build_log(program->get());
+    return program;
+  };
+  cl_int status = CL_BUILD_PROGRAM_FAILURE;
+  std::shared_ptr<Program> program;
+  if (declares_builtins_) program = built(builtin_declarations(source) + source, options_ + kSkipsBuiltins, status);
+  if (status != CL_SUCCESS) {
+    program = built(source, options_, status);
+    if (declares_builtins_ && status == CL_SUCCESS) {
+      declares_builtins_ = false;  // another version of the driver may have other names
+      ++counts_.undeclared;
+    }
+  }
   check(status, "compile", fmt::format("kernel {}: the device's compiler says: {}", names, note.log));
   note.seconds = std::chrono::duration<double>(std::chrono::steady_clock::now() - start).count();
   return program;

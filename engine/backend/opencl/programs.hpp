@@ -62,6 +62,7 @@ class ProgramStore {
     std::uint64_t built = 0;
     std::uint64_t loaded = 0;
     std::uint64_t exported = 0;
+    std::uint64_t undeclared = 0;  // built only with the driver's own declarations of built-in functions
   };
   Counts counts() const;
 
@@ -77,7 +78,8 @@ class ProgramStore {
   cl_device_id device_;
   mem::DiskCache& cache_;
   std::string options_;
-  std::string context_;  // the first part of keys on disk
+  std::string context_;     // the first part of keys on disk
+  bool declares_builtins_;  // are programs built with builtin_declarations, which takes PoCL less than half the time?
   mutable std::mutex guard_;
   std::unordered_map<std::string, std::shared_ptr<BuiltKernel>> kernels_;  // by source
   std::unordered_map<std::string, std::weak_ptr<const Program>> loaded_;

@@ -3,6 +3,9 @@
 #include <fstream>
 #include <thread>
 
+#include <fmt/format.h>
+
+#include "backend/opencl/builtins.hpp"
 #include "memory/disk_cache.hpp"
 #include "opencl_device.hpp"
 #include "oriel/oriel.hpp"
@@ -42,6 +45,31 @@ opencl::ProgramStore::Counts work(mem::DiskCache& cache) {
 }
 
 }  // namespace
+
+TEST_CASE("PoCL reads declarations of what a program calls, and its own header for a function that is not among them") {
+  if (!has_opencl()) return;
+  const std::string declared =
+      opencl::builtin_declarations("x = clamp(as_int(exp(y)), 0, 1); barrier(z); f(vload4(0, p));");
+  for (const char* line :
+       {"float4 ORIEL_PURE exp(float4);", "int ORIEL_PURE clamp(int, int, int);", "barrier(cl_mem_fence_flags);",
+        "float4 __attribute__((overloadable, pure)) vload4(size_t, const __local float*);"})
+    CHECK(declared.find(line) != std::string::npos);
+  CHECK(declared.find("log") == std::string::npos);
+  const TemporaryFolder folder;
+  mem::DiskCache cache(folder.path() + "/cache");
+  opencl::Options options;
+  options.cache = &cache;
+  opencl::OpenClBackend device(0, options);
+  if (device.table().platform_name != "Portable Computing Language") return;
+  opencl::Rendered kernel;
+  kernel.functions = {"k"};
+  for (const char* function : {"atan2", "atan2pi"}) {
+    kernel.body = fmt::format("__kernel void k(__global float* x) {{ x[0] = {}(x[0], 2.0f); }}\n", function);
+    const opencl::Rendered* const wanted = &kernel;
+    CHECK(device.programs().build({&wanted, 1}).at(0)->functions.size() == 1);
+    CHECK(device.programs().counts().undeclared == (function == std::string("atan2pi") ? 1 : 0));
+  }
+}
 
 TEST_CASE("a program is found on disk; a damaged entry is built anew") {
   if (!has_opencl()) return;

@@ -45,6 +45,7 @@ inline void run_there(backend::opencl::OpenClBackend& device, const LoopProgram&
   CudaUnit::instance().add(p);
   const auto kernel = device.compile(p);
   device.prepare({&kernel, 1});
+  CHECK(device.programs().counts().undeclared == 0);  // backend/opencl/builtins.hpp knows what kernels call
   std::vector<std::unique_ptr<mem::Buffer>> buffers;
   std::vector<void*> data;
   for (std::size_t a = 0; a < arguments.size(); ++a) {

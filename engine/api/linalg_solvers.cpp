@@ -27,40 +27,118 @@ void with_size(std::int64_t n, F&& f) {
   }
 }
 
-template <class Factors>
-void need_pivots(const char* operation, const HostCall& c, std::int64_t k, const Factors& factors) {
-  for (ei::Index p = 0; p < factors.rows(); ++p)
-    if (factors(p, p) == 0) refuse(operation, c, k, fmt::format("is singular: pivot {} is 0", p));
-}
+/// The factors of a matrix, by partial pivoting.
+template <class T, int n>
+class LuFactors {
+ public:
+  LuFactors(const T* x, ei::Index rows) : lu_(In<T, n>(x, rows, rows)) {}
+  T pivot(ei::Index p) const { return lu_.matrixLU()(p, p); }
+  T sign() const { return static_cast<T>(lu_.permutationP().determinant()); }
+  T determinant() const { return lu_.determinant(); }
+  /// y with x y = b, where b and y have k columns.
+  void solve(const T* b, T* y, ei::Index k) const {
+    const Any<T> columns = In<T, kAny>(b, lu_.rows(), k);
+    Out<T, kAny>(y, lu_.rows(), k) = lu_.solve(columns);
+  }
+  void invert(T* y) const {
+    const Any<T> unit = Any<T>::Identity(lu_.rows(), lu_.rows());
+    Out<T, kAny>(y, lu_.rows(), lu_.rows()) = lu_.solve(unit);
+  }
 
-/// Systems of a fixed size are solved here: the triangles of Eigen are unrolled by templates, which take minutes to
-/// compile.
-template <class T, int n, class B, class Y>
-void solve_columns(const ei::PartialPivLU<ei::Matrix<T, n, n>>& lu, const B& b, Y&& y) {
-  if constexpr (n == kAny) {
-    const Any<T> columns = b;
-    y = lu.solve(columns);
-  } else {
-    const T* const m = lu.matrixLU().data();  // column-major
-    const auto& row = lu.permutationP().indices();
-    for (ei::Index j = 0; j < b.cols(); ++j) {
-      T x[n];
+ private:
+  ei::PartialPivLU<Any<T>> lu_;
+};
+
+/// Matrices of a fixed size have plain loops with the steps and the bits of Eigen, whose templates would take minutes
+/// to compile.
+template <class T, int n>
+requires(n != kAny) class LuFactors<T, n> {
+ public:
+  LuFactors(const T* x, ei::Index) {
+    std::copy_n(x, n * n, &m_[0][0]);
 #pragma GCC unroll 8
-      for (int i = 0; i < n; ++i) x[row(i)] = b(i, j);
+    for (int i = 0; i < n; ++i) row_[i] = i;
 #pragma GCC unroll 8
-      for (int k = 0; k < n; ++k)
+    for (int k = 0; k < n - 1; ++k) {
+      int best = k;
+      T most = std::abs(m_[k][k]);
 #pragma GCC unroll 8
-        for (int i = k + 1; i < n; ++i) x[i] -= m[i + k * n] * x[k];
-#pragma GCC unroll 8
-      for (int k = n - 1; k >= 0; --k) {
-        x[k] /= m[k + k * n];
-#pragma GCC unroll 8
-        for (int i = 0; i < k; ++i) x[i] -= m[i + k * n] * x[k];
+      for (int i = k + 1; i < n; ++i) {
+        const T size = std::abs(m_[i][k]);
+        if (size > most) best = i, most = size;
       }
+      if (best != k) {
+        std::swap(m_[k], m_[best]);
+        std::swap(row_[k], row_[best]);
+        sign_ = -sign_;
+      }
+      if (most == 0) continue;
 #pragma GCC unroll 8
-      for (int i = 0; i < n; ++i) y(i, j) = x[i];
+      for (int i = k + 1; i < n; ++i) {
+        const T factor = m_[i][k] /= m_[k][k];
+#pragma GCC unroll 8
+        for (int j = k + 1; j < n; ++j) m_[i][j] -= factor * m_[k][j];
+      }
     }
   }
+  T pivot(ei::Index p) const { return m_[p][p]; }
+  T sign() const { return sign_; }
+  T determinant() const { return sign_ * product(std::integral_constant<int, 0>(), std::integral_constant<int, n>()); }
+  void solve(const T* b, T* y, ei::Index k) const {
+    for (ei::Index j = 0; j < k; ++j) {
+      T x[n];
+#pragma GCC unroll 8
+      for (int i = 0; i < n; ++i) x[i] = b[row_[i] * k + j];
+      substitute(x);
+#pragma GCC unroll 8
+      for (int i = 0; i < n; ++i) y[i * k + j] = x[i];
+    }
+  }
+  void invert(T* y) const {
+    for (int j = 0; j < n; ++j) {
+      T x[n];
+#pragma GCC unroll 8
+      for (int i = 0; i < n; ++i) x[i] = row_[i] == j ? T(1) : T(0);
+      substitute(x);
+#pragma GCC unroll 8
+      for (int i = 0; i < n; ++i) y[i * n + j] = x[i];
+    }
+  }
+
+ private:
+  void substitute(T (&x)[n]) const {
+#pragma GCC unroll 8
+    for (int k = 0; k < n; ++k)
+#pragma GCC unroll 8
+      for (int i = k + 1; i < n; ++i) x[i] -= m_[i][k] * x[k];
+#pragma GCC unroll 8
+    for (int k = n - 1; k >= 0; --k) {
+      x[k] /= m_[k][k];
+#pragma GCC unroll 8
+      for (int i = 0; i < k; ++i) x[i] -= m_[i][k] * x[k];
+    }
+  }
+  /// Of pivots [first, first + count), as a tree.
+  template <int first, int count>
+  T product(std::integral_constant<int, first>, std::integral_constant<int, count>) const {
+    if constexpr (count == 1) {
+      return m_[first][first];
+    } else {
+      constexpr int half = count / 2;
+      return product(std::integral_constant<int, first>(), std::integral_constant<int, half>()) *
+             product(std::integral_constant<int, first + half>(), std::integral_constant<int, count - half>());
+    }
+  }
+
+  T m_[n][n];   // l below the diagonal, u above and on it
+  int row_[n];  // which row of x each row of l u is
+  T sign_ = 1;
+};
+
+template <class Factors>
+void need_pivots(const char* operation, const HostCall& c, std::int64_t k, const Factors& factors, std::int64_t n) {
+  for (ei::Index p = 0; p < n; ++p)
+    if (factors.pivot(p) == 0) refuse(operation, c, k, fmt::format("is singular: pivot {} is 0", p));
 }
 
 struct Solve {
@@ -70,11 +148,10 @@ struct Solve {
   static void run(const HostCall& c) {
     const Batch<T> x(c.operands[0]), b(c.operands[1]), y(c.result);
     with_size(x.rows, [&](auto size) {
-      constexpr int n = decltype(size)::value;
       for (std::int64_t k = 0; k < x.count; ++k) {
-        const ei::PartialPivLU<ei::Matrix<T, n, n>> lu(In<T, n>(x.at(k), x.rows, x.rows));
-        need_pivots("solve", c, k, lu.matrixLU());
-        solve_columns(lu, In<T, n, kAny>(b.at(k), b.rows, b.columns), Out<T, n, kAny>(y.at(k), b.rows, b.columns));
+        const LuFactors<T, size> lu(x.at(k), x.rows);
+        need_pivots("solve", c, k, lu, x.rows);
+        lu.solve(b.at(k), y.at(k), b.columns);
       }
     });
   }
@@ -87,15 +164,39 @@ struct Inverse {
   static void run(const HostCall& c) {
     const Batch<T> x(c.operands[0]), y(c.result);
     with_size(x.rows, [&](auto size) {
-      constexpr int n = decltype(size)::value;
       for (std::int64_t k = 0; k < x.count; ++k) {
-        const ei::PartialPivLU<ei::Matrix<T, n, n>> lu(In<T, n>(x.at(k), x.rows, x.rows));
-        need_pivots("inverse", c, k, lu.matrixLU());
-        solve_columns(lu, ei::Matrix<T, n, n>::Identity(x.rows, x.rows), Out<T, n>(y.at(k), x.rows, x.rows));
+        const LuFactors<T, size> lu(x.at(k), x.rows);
+        need_pivots("inverse", c, k, lu, x.rows);
+        lu.invert(y.at(k));
       }
     });
   }
 };
+
+/// The lower factor. Is x positive definite?
+template <class T, int n>
+bool factor(const T* x, ei::Index rows, T* y) {
+  if constexpr (n == kAny) {
+    const ei::LLT<Any<T>> llt(In<T, kAny>(x, rows, rows));
+    if (llt.info() != ei::Success) return false;
+    Out<T, kAny>(y, rows, rows) = llt.matrixLLT().template triangularView<ei::Lower>();
+    return true;
+  } else {
+    T m[n][n] = {};
+    for (int k = 0; k < n; ++k) {
+      for (int i = k; i < n; ++i) {
+        T sum = 0;
+        for (int j = 0; j < k; ++j) sum += m[i][j] * m[k][j];
+        m[i][k] = x[i * n + k] - sum;
+      }
+      if (m[k][k] <= 0) return false;
+      m[k][k] = std::sqrt(m[k][k]);
+      for (int i = k + 1; i < n; ++i) m[i][k] /= m[k][k];
+    }
+    std::copy_n(&m[0][0], n * n, y);
+    return true;
+  }
+}
 
 struct Cholesky {
   bool upper = false;
@@ -105,15 +206,11 @@ struct Cholesky {
   void run(const HostCall& c) const {
     const Batch<T> x(c.operands[0]), y(c.result);
     with_size(x.rows, [&](auto size) {
-      constexpr int n = decltype(size)::value;
       for (std::int64_t k = 0; k < x.count; ++k) {
-        const ei::LLT<ei::Matrix<T, n, n>> llt(In<T, n>(x.at(k), x.rows, x.rows));
-        if (llt.info() != ei::Success) refuse("cholesky", c, k, "is not positive definite");
-        Out<T, n> result(y.at(k), x.rows, x.rows);
-        if (upper)
-          result = llt.matrixU().toDenseMatrix();
-        else
-          result = llt.matrixL().toDenseMatrix();
+        if (!factor<T, size>(x.at(k), x.rows, y.at(k))) refuse("cholesky", c, k, "is not positive definite");
+        if (!upper) continue;
+        for (std::int64_t i = 0; i < x.rows; ++i)
+          for (std::int64_t j = 0; j < i; ++j) std::swap(y.at(k)[i * x.rows + j], y.at(k)[j * x.rows + i]);
       }
     });
   }
@@ -151,18 +248,17 @@ struct Determinant {
     const Batch<T> x(c.operands[0]);
     const Packed<T> y(c.result);
     with_size(x.rows, [&](auto size) {
-      constexpr int n = decltype(size)::value;
       for (std::int64_t k = 0; k < x.count; ++k) {
         if (x.rows == 0) {
           y.at(k)[0] = 1;
           if (logarithm) y.at(k)[1] = 0;
           continue;
         }
-        const ei::PartialPivLU<ei::Matrix<T, n, n>> lu(In<T, n>(x.at(k), x.rows, x.rows));
+        const LuFactors<T, size> lu(x.at(k), x.rows);
         if (logarithm) {
-          T sign = static_cast<T>(lu.permutationP().determinant()), sum = 0;
+          T sign = lu.sign(), sum = 0;
           for (ei::Index p = 0; p < x.rows; ++p) {
-            const T pivot = lu.matrixLU()(p, p);
+            const T pivot = lu.pivot(p);
             sign = pivot != pivot ? pivot : pivot < 0 ? -sign : pivot > 0 ? sign : T(0);
             sum += std::log(std::abs(pivot));
           }

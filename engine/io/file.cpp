@@ -183,19 +183,29 @@ void InputFile::fail_length(std::size_t limit) const {
                                         base::escaped(path_), limit));
 }
 
+std::size_t InputFile::read(void* to, std::size_t count) {
+  const std::size_t got = std::fread(to, 1, count, file_.get());
+  if (got < count && std::ferror(file_.get()) != 0) fail("read", errno);
+  return got;
+}
+
 void InputFile::read(Bytes& bytes, std::size_t count) {
   const std::size_t old = bytes.size();
   bytes.resize(old + count);
-  const std::size_t got = std::fread(bytes.data() + old, 1, count, file_.get());
-  const int error = errno;
-  bytes.resize(old + got);
-  if (got < count && std::ferror(file_.get()) != 0) fail("read", error);
+  bytes.resize(old + read(bytes.data() + old, count));
 }
 
 std::optional<std::size_t> InputFile::size() const {
   struct stat status {};
   if (::fstat(::fileno(file_.get()), &status) != 0 || !S_ISREG(status.st_mode)) return {};
   return static_cast<std::size_t>(status.st_size);
+}
+
+std::optional<std::size_t> InputFile::rest() const {
+  const std::optional<std::size_t> all = size();
+  const long place = all ? std::ftell(file_.get()) : -1;
+  if (place < 0) return {};
+  return *all - std::min(*all, static_cast<std::size_t>(place));
 }
 
 void InputFile::read_rest(Bytes& bytes, std::size_t limit) {

@@ -25,10 +25,15 @@ class InputFile {
   /// `seconds_for_other_end` to get a writer.
   InputFile(const char* operation, const std::string& path, Kind kind = Kind::any);
 
-  /// Appends the next `count` bytes, or fewer if the file ends. Throws IoError.
+  /// Reads the next `count` bytes, or fewer if the file ends. Returns how many. Throws IoError.
+  std::size_t read(void* to, std::size_t count);
+  /// Appends them.
   void read(Bytes& bytes, std::size_t count);
-  /// The size of a regular file in bytes; nullopt for pipes and devices.
+  /// The size of a regular file in bytes, and how many of them were not read yet; nullopt for pipes and devices.
+  /// @{
   std::optional<std::size_t> size() const;
+  std::optional<std::size_t> rest() const;
+  /// @}
   /// Appends the rest of the file. Throws IoError if `bytes` would exceed `limit` bytes, without reading if the file's
   /// size is known. Reads at most `limit` + 1 bytes.
   void read_rest(Bytes& bytes, std::size_t limit);

@@ -3,13 +3,16 @@
 #include <fmt/format.h>
 
 #include <algorithm>
+#include <cstdlib>
 #include <cstring>
 #include <memory>
 #include <new>
+#include <optional>
 
 #include "base/escape.hpp"
 #include "io/file.hpp"
 #include "io/npy_header.hpp"
+#include "memory/machine.hpp"
 #include "oriel/complex.hpp"
 #include "oriel/error.hpp"
 
@@ -18,7 +21,7 @@ namespace io {
 namespace {
 
 constexpr std::size_t kMaxHeaderBytes = std::size_t{1} << 20;
-/// Bytes read at a time, so that a forged shape cannot make us allocate more memory than the file fills.
+/// Bytes of elements read at a time.
 constexpr std::size_t kPieceBytes = std::size_t{64} << 20;
 
 NpyHeader read_header(InputFile& file, const std::string& path) {
@@ -48,42 +51,73 @@ NpyHeader read_header(InputFile& file, const std::string& path) {
   return parse_npy_header({reinterpret_cast<const char*>(text.data()), text.size()}, path);
 }
 
-template <class T>
-Tensor adopt(Bytes bytes, const Shape& shape, Site site) {
-  auto* owner = new Bytes(std::move(bytes));
-  static T none{};
-  T* data = owner->empty() ? &none : reinterpret_cast<T*>(owner->data());
-  return Tensor::adopt(
-      data, shape, [owner](T*) { delete owner; }, site);
+/// Memory that grows to what has arrived. Large blocks grow without a copy.
+struct Free {
+  void operator()(void* data) const noexcept { std::free(data); }
+};
+using Memory = std::unique_ptr<void, Free>;
+
+/// The elements, `bytes` of them. So a forged shape allocates no more than a piece beyond what the file fills.
+Memory read_elements(InputFile& file, std::size_t bytes, const std::string& path) {
+  const auto ends = [&](std::size_t after) {
+    refuse_npy(path, fmt::format("the file ends after {} of {} bytes of elements", after, bytes));
+  };
+  if (const std::optional<std::size_t> rest = file.rest(); rest && *rest < bytes) ends(*rest);
+  if (bytes > mem::machine_memory())
+    throw MemoryError("read_npy", fmt::format("\"{}\" states {} bytes of elements; the machine has {} bytes of memory",
+                                              base::escaped(path), bytes, mem::machine_memory()));
+  Memory memory;
+  for (std::size_t got = 0; got < bytes;) {
+    const std::size_t step = std::min(bytes - got, kPieceBytes);
+    void* const grown = std::realloc(memory.get(), got + step);
+    if (grown == nullptr) throw std::bad_alloc();
+    static_cast<void>(memory.release());
+    memory.reset(grown);
+    const std::size_t came = file.read(static_cast<unsigned char*>(grown) + got, step);
+    got += came;
+    if (came < step) ends(got);
+  }
+  return memory;
 }
 
-Tensor to_tensor(DType dtype, Bytes bytes, const Shape& shape, Site site) {
+template <class T>
+Tensor adopt(Memory memory, const Shape& shape, Site site) {
+  static T none{};
+  T* const data = memory ? static_cast<T*>(memory.get()) : &none;
+  return Tensor::adopt(
+      data, shape, [owner = std::shared_ptr<void>(std::move(memory))](T*) {}, site);
+}
+
+Tensor to_tensor(DType dtype, Memory memory, std::size_t bytes, const Shape& shape, Site site) {
   switch (dtype) {
     case DType::bool_:
-      for (unsigned char& byte : bytes) byte = byte != 0 ? 1 : 0;
-      return adopt<bool>(std::move(bytes), shape, site);
+      for (std::size_t k = 0; k < bytes; ++k) {
+        unsigned char& byte = static_cast<unsigned char*>(memory.get())[k];
+        byte = byte != 0 ? 1 : 0;
+      }
+      return adopt<bool>(std::move(memory), shape, site);
     case DType::int8:
-      return adopt<std::int8_t>(std::move(bytes), shape, site);
+      return adopt<std::int8_t>(std::move(memory), shape, site);
     case DType::int16:
-      return adopt<std::int16_t>(std::move(bytes), shape, site);
+      return adopt<std::int16_t>(std::move(memory), shape, site);
     case DType::int32:
-      return adopt<std::int32_t>(std::move(bytes), shape, site);
+      return adopt<std::int32_t>(std::move(memory), shape, site);
     case DType::int64:
-      return adopt<std::int64_t>(std::move(bytes), shape, site);
+      return adopt<std::int64_t>(std::move(memory), shape, site);
     case DType::uint8:
-      return adopt<std::uint8_t>(std::move(bytes), shape, site);
+      return adopt<std::uint8_t>(std::move(memory), shape, site);
     case DType::uint16:
-      return adopt<std::uint16_t>(std::move(bytes), shape, site);
+      return adopt<std::uint16_t>(std::move(memory), shape, site);
     case DType::uint32:
-      return adopt<std::uint32_t>(std::move(bytes), shape, site);
+      return adopt<std::uint32_t>(std::move(memory), shape, site);
     case DType::uint64:
-      return adopt<std::uint64_t>(std::move(bytes), shape, site);
+      return adopt<std::uint64_t>(std::move(memory), shape, site);
     case DType::float16:
-      return adopt<float16_t>(std::move(bytes), shape, site);
+      return adopt<float16_t>(std::move(memory), shape, site);
     case DType::float32:
-      return adopt<float>(std::move(bytes), shape, site);
+      return adopt<float>(std::move(memory), shape, site);
     case DType::float64:
-      return adopt<double>(std::move(bytes), shape, site);
+      return adopt<double>(std::move(memory), shape, site);
     default:
       throw InternalError("read_npy", "a dtype that no header names");
   }
@@ -152,14 +186,7 @@ Tensor read_array(const std::string& path, bool complex, Site site) {
     } catch (const OverflowError&) {
       refuse_npy(path, fmt::format("shape {} is more than 2^63 - 1 bytes", to_string(shape)));
     }
-    Bytes elements;
-    while (elements.size() < bytes) {
-      const std::size_t before = elements.size();
-      file.read(elements, std::min(bytes - before, kPieceBytes));
-      if (elements.size() == before)
-        refuse_npy(path, fmt::format("the file ends after {} of {} bytes of elements", before, bytes));
-    }
-    Tensor tensor = to_tensor(header.dtype, std::move(elements), shape, site);
+    Tensor tensor = to_tensor(header.dtype, read_elements(file, bytes, path), bytes, shape, site);
     if (!header.fortran || rank < 2) return tensor;
     Ints order;
     for (std::size_t d = rank; d-- > 0;) order.push_back(d);

@@ -118,6 +118,8 @@ TEST_CASE("what is no such file is refused, and why") {
         "the header's key '" + std::string(40, 'k') + "...' is unknown or comes twice");
   CHECK(of(header(good, 4)) == "version 4.0 of the format; 1.0, 2.0 and 3.0 are read");
   CHECK(of(header(good) + "1234") == "the file ends after 4 of 8 bytes of elements");
+  CHECK(of(header("{'descr': '<f4', 'fortran_order': False, 'shape': (1000000000000,), }") + "1234") ==
+        "the file ends after 4 of 4000000000000 bytes of elements");
   CHECK(of(header(good).substr(0, 20)) == "the file ends inside its header");
   CHECK(of(header("{'descr': '>f4', 'fortran_order': False, 'shape': (2,), }")) ==
         "elements are big-endian ('>f4'); save x.astype('<f4')");

@@ -84,7 +84,13 @@ TEST_CASE("leaves are inputs in the graph's order, or constants") {
 TEST_CASE("numbers of a call are no inputs") {
   const TemporaryFolder folder;
   const Tensor x = Tensor::of<float>({{1, 2}, {3, 5}, {8, 13}});
-  for (const Tensor& y : {quantile(x, 0.3, 0), quantile(x, {0.1, 0.25, 0.9}, 1), nanquantile(x, {0.3, 0.7}, 0)}) {
+  std::vector<double> many(100), more(2500);
+  for (std::vector<double>* list : {&many, &more})
+    for (std::size_t k = 0; k < list->size(); ++k) (*list)[k] = static_cast<double>(k * 7 % list->size()) / 2500;
+  const Tensor flat = x.reshape({6});
+  for (const Tensor& y :
+       {quantile(x, 0.3, 0), quantile(x, {0.1, 0.25, 0.9}, 1), nanquantile(x, {0.3, 0.7}, 0), quantile(x, many, 0),
+        quantile(x, more, 0), take(flat, tril_indices(3, 3)), take(flat, triu_indices(2, 3, 1))}) {
     const ExportedFiles files = export_cpp({y}, folder.path());
     CHECK(files.inputs.size() == 1);
     CHECK(files.embedded_bytes == 0);

@@ -62,15 +62,15 @@ Tensor& Tensor::assign_where(const Operand& mask, const Operand& value) & {
   return *this;
 }
 
-Tensor& Tensor::assign_at(const Tensor& index, const Operand& values, std::int64_t axis) & {
+Tensor& Tensor::assign_at(const Tensor& index, const Operand& values, std::int64_t axis, Bounds bounds) & {
   const Call call("assign_at", values);
-  write_result(*this, oriel::put(Operand(*this, call.origin().site), index, values, axis), call.origin());
+  write_result(*this, oriel::put(Operand(*this, call.origin().site), index, values, axis, bounds), call.origin());
   return *this;
 }
 
-Tensor& Tensor::add_at(const Tensor& index, const Operand& values, std::int64_t axis) & {
+Tensor& Tensor::add_at(const Tensor& index, const Operand& values, std::int64_t axis, Bounds bounds) & {
   const Call call("add_at", values);
-  write_result(*this, oriel::put_add(Operand(*this, call.origin().site), index, values, axis), call.origin());
+  write_result(*this, oriel::put_add(Operand(*this, call.origin().site), index, values, axis, bounds), call.origin());
   return *this;
 }
 
@@ -80,11 +80,11 @@ Tensor Tensor::operator=(const Operand& value) && { return shown("assign", *this
 Tensor Tensor::assign_where(const Operand& mask, const Operand& value) && {
   return shown("assign_where", *this, value).assign_where(mask, value);
 }
-Tensor Tensor::assign_at(const Tensor& index, const Operand& values, std::int64_t axis) && {
-  return shown("assign_at", *this, values).assign_at(index, values, axis);
+Tensor Tensor::assign_at(const Tensor& index, const Operand& values, std::int64_t axis, Bounds bounds) && {
+  return shown("assign_at", *this, values).assign_at(index, values, axis, bounds);
 }
-Tensor Tensor::add_at(const Tensor& index, const Operand& values, std::int64_t axis) && {
-  return shown("add_at", *this, values).add_at(index, values, axis);
+Tensor Tensor::add_at(const Tensor& index, const Operand& values, std::int64_t axis, Bounds bounds) && {
+  return shown("add_at", *this, values).add_at(index, values, axis, bounds);
 }
 
 #define ORIEL_IN_PLACE(op, name)                                   \

@@ -58,8 +58,10 @@ ORIEL_METHOD(masked_fill, (const Operand& mask, const Operand& value), value, ma
 ORIEL_METHOD(masked_select, (const Operand& mask), mask, mask)
 ORIEL_METHOD(pad, (const Ranges& before_after, const Operand& value), value, before_after, value)
 ORIEL_METHOD(pad, (const AxisEnds& before_after, const Operand& value), value, before_after, value)
-ORIEL_METHOD(put, (const Tensor& index, const Operand& values, std::int64_t axis), values, index, values, axis)
-ORIEL_METHOD(put_add, (const Tensor& index, const Operand& values, std::int64_t axis), values, index, values, axis)
+ORIEL_METHOD(put, (const Tensor& index, const Operand& values, std::int64_t axis, Bounds bounds), values, index, values,
+             axis, bounds)
+ORIEL_METHOD(put_add, (const Tensor& index, const Operand& values, std::int64_t axis, Bounds bounds), values, index,
+             values, axis, bounds)
 #undef ORIEL_METHOD
 
 }  // namespace oriel

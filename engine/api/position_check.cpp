@@ -30,18 +30,21 @@ constexpr std::string_view kFromEnd = "end", kFromStart = "start";
 struct Counting {
   std::size_t axis;
   bool from_end;
+  std::int64_t first;
+  std::string read;
 
   std::int64_t least(std::int64_t extent) const { return from_end ? -extent : 0; }
 };
 
 [[noreturn]] void refuse(std::string_view operation, std::int64_t position, std::int64_t extent, const Counting& c) {
-  const std::string valid =
-      extent == 0 ? "it has none" : fmt::format("valid are {} to {}", c.least(extent), extent - 1);
-  throw IndexError(operation,
-                   fmt::format("index {} is out of range for axis {} of size {}; {}", position, c.axis, extent, valid));
+  const std::string valid = extent == 0
+                                ? "it has none"
+                                : fmt::format("valid are {} to {}", c.first + c.least(extent), c.first + (extent - 1));
+  throw IndexError(operation, fmt::format("{}{}index {} is out of range for axis {} of size {}; {}", c.read,
+                                          c.read.empty() ? "" : ": ", c.first + position, c.axis, extent, valid));
 }
 
-Counting counting(const IndexedAxis& axis) { return {axis.axis, axis.from_end}; }
+Counting counting(const IndexedAxis& axis) { return {axis.axis, axis.from_end, axis.first, std::string(axis.read)}; }
 
 template <class T>
 constexpr Reach kAll{std::numeric_limits<T>::min(), std::numeric_limits<T>::max()};
@@ -69,6 +72,8 @@ Reach reach_of(DType dtype) {
       return kAny;
   }
 }
+
+bool surely(SymBool condition) { return sym::known(condition).value_or(false); }
 
 Reach joined(Reach a, Reach b) { return {std::min(a.least, b.least), std::max(a.greatest, b.greatest)}; }
 
@@ -126,8 +131,11 @@ Reach reach_of(const NodePtr& node, int depth) {
   if (depth > kDeepest || !is_integer(node->dtype)) return all;
   if (node->realized()) return all;
   if (node->op == Op::Const) {
-    const auto* number = std::get_if<graph::Scalar>(&node->arg);
-    return number != nullptr && number->i >= all.least ? Reach{number->i, number->i} : all;
+    if (const auto* number = std::get_if<graph::Scalar>(&node->arg))
+      return number->i >= all.least ? Reach{number->i, number->i} : all;
+    const SymInt size = std::get<Ints>(node->arg)[0];
+    if (node->dtype != DType::int64) return all;
+    return {surely(size >= 1) ? 1 : surely(size >= 0) ? 0 : all.least, all.greatest};
   }
   if (node->op == Op::Iota) {
     const SymInt n = numel(node->shape);
@@ -137,6 +145,46 @@ Reach reach_of(const NodePtr& node, int depth) {
   if (sources.empty()) return all;  // realised meanwhile
   const Reach found = computed(*node, sources, depth);
   return found.least >= all.least && found.greatest <= all.greatest ? found : all;  // else it wraps
+}
+
+/// Is the node the number of a symbolic size that is at most `n`?
+bool is_at_most(const graph::Node& node, SymInt n) {
+  const auto* const size = node.op == Op::Const ? std::get_if<Ints>(&node.arg) : nullptr;
+  return size != nullptr && node.dtype == DType::int64 && surely((*size)[0] <= n);
+}
+
+/// Is every integer of the node less than `extent`, whatever the sizes are?
+bool below(const NodePtr& node, SymInt extent, int depth = 0) {
+  const Reach reach = reach_of(node, depth);
+  if (reach.greatest < kAny.greatest && surely(extent > reach.greatest)) return true;
+  if (depth > kDeepest || node->realized() || !is_integer(node->dtype)) return false;
+  if (node->op == Op::Iota) return surely(numel(node->shape) <= extent);
+  if (node->op == Op::ArgSort) return surely(node->shape.back() <= extent);
+  if (node->op == Op::Const) return is_at_most(*node, extent - 1);
+  const graph::Node::Sources sources = node->lazy_sources();
+  if (sources.empty()) return false;  // realised meanwhile
+  const auto of = [&](std::size_t k) { return below(sources[k], extent, depth + 1); };
+  switch (node->op) {
+    case Op::Min:
+      return of(0) || of(1);
+    case Op::Max:
+      return of(0) && of(1);
+    case Op::Where:
+      return of(1) && of(2);
+    case Op::Remainder: {
+      const Reach divisor = reach_of(sources[1], depth + 1);
+      if (divisor.least <= 0) return false;
+      return divisor.greatest < kAny.greatest ? surely(extent >= divisor.greatest) : is_at_most(*sources[1], extent);
+    }
+    case Op::Cast:  // a number >= 0 that wraps becomes smaller
+      return is_integer(sources[0]->dtype) && reach_of(sources[0], depth + 1).least >= reach_of(node->dtype).least &&
+             of(0);
+    case Op::Sort:
+    case Op::Copy:
+      return of(0);
+    default:
+      return graph::is_movement(node->op) && surely(extent > 0) && of(0);  // padding and masks are 0
+  }
 }
 
 /// The first of these that is no position; null if all are.
@@ -207,17 +255,34 @@ bool readable(const graph::Node& index) {
   return !n.is_symbolic() && n.value() <= kMostRead;
 }
 
+/// The number that rules make of a node, whatever its conditions and positions are.
+std::optional<graph::Scalar> number_of(const NodePtr& node, int depth = 0) {
+  if (node->realized() || depth > kDeepest) return {};
+  if (node->op == Op::Const) {
+    const auto* const number = std::get_if<graph::Scalar>(&node->arg);
+    return number == nullptr ? std::nullopt : std::optional(*number);
+  }
+  const graph::Node::Sources sources = node->lazy_sources();
+  if (sources.empty()) return {};  // realised meanwhile
+  if (node->op == Op::Gather || graph::is_movement(node->op)) return number_of(sources[0], depth + 1);
+  if (node->op != Op::Where) return {};
+  const std::optional<graph::Scalar> a = number_of(sources[1], depth + 1), b = number_of(sources[2], depth + 1);
+  return a && a == b ? a : std::nullopt;
+}
+
 /// The function for one operation and axis.
 graph::HostFunctionPtr function_of(std::string_view operation, const Counting& c) {
   static auto& known = *new std::map<std::string, graph::HostFunctionPtr, std::less<>>;
-  std::string saved =
-      fmt::format("{}:{}:{}:{}", graph::kPositionCheck, operation, c.axis, c.from_end ? kFromEnd : kFromStart);
+  std::string saved = fmt::format("{}:{}:{}:{}:{}:{}", graph::kPositionCheck, operation, c.axis,
+                                  c.from_end ? kFromEnd : kFromStart, c.first, c.read);
   const std::lock_guard guard(base::fork_mutex(base::ForkLock::settings));
   graph::HostFunctionPtr& function = known[saved];
   if (function != nullptr) return function;
   const auto run = [name = std::string(operation), c](const HostCall& h) {
     const auto number = [&](std::size_t k) { return h.operands[k].elements<const std::int64_t>().front(); };
-    const std::int64_t least = number(0), greatest = number(1), extent = number(2);
+    const std::int64_t least = number(0), greatest = number(1);
+    const auto extent =
+        static_cast<std::int64_t>(static_cast<std::uint64_t>(number(2)) + static_cast<std::uint64_t>(greatest));
     h.result.elements<std::uint8_t>().front() = 1;
     if (least > greatest) return;  // of no elements
     if (least < c.least(extent)) refuse(name, least, extent, c);
@@ -236,16 +301,20 @@ void check_integers(const Call& call, DType dtype) {
   throw DTypeError(call.operation(), fmt::format("positions are integers, not {}", name(dtype)));
 }
 
+bool stays_inside(const NodePtr& index, const IndexedAxis& axis) {
+  const std::int64_t least = reach_of(index).least;
+  const bool starts_inside = axis.from_end ? least > kAny.least && surely(axis.extent >= -least) : least >= 0;
+  return starts_inside && below(index, axis.extent);
+}
+
 Bounds checked_now(const Call& call, const NodePtr& index, const IndexedAxis& axis, Bounds bounds) {
   check_integers(call, index->dtype);
-  if (bounds == Bounds::zero || sym::known(numel(index->shape) == 0).value_or(false)) return Bounds::zero;
-  // A call of the host would be planned for each set of sizes, where one plan serves them all.
-  if (axis.extent.is_symbolic() || numel(index->shape).is_symbolic()) return Bounds::zero;
+  if (bounds == Bounds::zero || surely(numel(index->shape) == 0)) return Bounds::zero;
+  if (stays_inside(index, axis)) return Bounds::zero;
+  if (axis.extent.is_symbolic()) return bounds;
   const Reach reach = reach_of(index);
-  const std::int64_t extent = axis.extent.value();
-  if (reach.least >= counting(axis).least(extent) && reach.greatest < extent) return Bounds::zero;
   if (reach.least == reach.greatest && reach.least != axis.ignored)
-    refuse(call.operation(), reach.least, extent, counting(axis));
+    refuse(call.operation(), reach.least, axis.extent.value(), counting(axis));
   const NodePtr known = elements_of(index);
   if (!readable(*known)) return bounds;
   runtime::check_present(*known);
@@ -253,23 +322,38 @@ Bounds checked_now(const Call& call, const NodePtr& index, const IndexedAxis& ax
   return Bounds::zero;
 }
 
-NodePtr position_check(const Call& call, NodePtr index, const IndexedAxis& axis) {
+NodePtr position_check(const Call& call, NodePtr index, const IndexedAxis& axis, NodePtr counts) {
   if (axis.ignored) {
     index = raw_positions(call, Access::tensor(index));
-    const NodePtr none = position_number(call, 0, *index);
-    const NodePtr skipped = call.binary(Op::Eq, index, position_number(call, *axis.ignored, *index));
-    index = call.where(skipped, none, index);
+    counts = call.binary(Op::Ne, index, position_number(call, *axis.ignored, *index));
   }
   Ints all(index->shape.size());
   for (std::size_t d = 0; d < all.size(); ++d) all[d] = d;
-  const auto end = [&](Op op) {  // reduced in the index's own dtype, which may be short
-    NodePtr x = all.empty() ? index : call.reshape(call.reduce(op, index, all), {});
+  // Reduced in the index's own dtype, which may be short. What does not count is as if it were not there.
+  const auto end = [&](Op op, std::int64_t none) {
+    NodePtr x = counts ? call.where(counts, index, position_number(call, none, *index)) : index;
+    if (!all.empty()) x = call.reshape(call.reduce(op, std::move(x), all), {});
     return raw_positions(call, Access::tensor(std::move(x)));
   };
-  NodePtr least = end(Op::ReduceMin), greatest = end(Op::ReduceMax);
-  NodePtr extent = position_number(call, axis.extent, *least);
+  NodePtr least = end(Op::ReduceMin, kAny.greatest), greatest = end(Op::ReduceMax, kAny.least);
+  // The extent as what it has beyond the greatest: a number that arithmetic reads is none that a plan depends on.
+  NodePtr beyond = call.binary(Op::Sub, position_number(call, axis.extent, *greatest), greatest);
   return called_on_host(call, function_of(call.operation(), counting(axis)),
-                        {std::move(least), std::move(greatest), std::move(extent)}, {}, DType::bool_);
+                        {std::move(least), std::move(greatest), std::move(beyond)}, {}, DType::bool_);
+}
+
+bool is_number(const NodePtr& node) { return number_of(node).has_value(); }
+
+NodePtr after_check(const Call& call, NodePtr value, const NodePtr& check) {
+  const NodePtr condition = call.broadcast(check, value->shape);
+  const std::optional<graph::Scalar> number = number_of(value);
+  const NodePtr other = call.like(value, number && number->is_zero() ? 1 : 0);  // equal ones would need no condition
+  return call.where(condition, std::move(value), other);
+}
+
+NodePtr checked_number(const Call& call, NodePtr read, const NodePtr& index, const IndexedAxis& axis, Bounds bounds) {
+  if (!number_of(read) || checked_now(call, index, axis, bounds) == Bounds::zero) return read;
+  return after_check(call, std::move(read), position_check(call, index, axis));
 }
 
 NodePtr and_checked(const Call& call, NodePtr condition, const NodePtr& index, const IndexedAxis& axis, Bounds bounds) {
@@ -285,12 +369,20 @@ graph::HostFunctionPtr position_check_function(std::string_view saved) {
     saved.remove_prefix(std::min(end + 1, saved.size()));
     return out;
   };
+  const auto number = [&](auto& out) {
+    const std::string_view digits = part();
+    const auto [end, error] = std::from_chars(digits.data(), digits.data() + digits.size(), out);
+    return error == std::errc() && end == digits.data() + digits.size();
+  };
   if (part() != graph::kPositionCheck) return nullptr;
-  const std::string_view operation = part(), digits = part(), from = part();
-  Counting c{0, from == kFromEnd};
-  const auto [end, error] = std::from_chars(digits.data(), digits.data() + digits.size(), c.axis);
-  if (error != std::errc() || end != digits.data() + digits.size() || operation.empty()) return nullptr;
-  return c.from_end || from == kFromStart ? function_of(operation, c) : nullptr;
+  const std::string_view operation = part();
+  Counting c{};
+  if (operation.empty() || !number(c.axis)) return nullptr;
+  const std::string_view from = part();
+  c.from_end = from == kFromEnd;
+  if ((!c.from_end && from != kFromStart) || !number(c.first)) return nullptr;
+  c.read = saved;  // the rest, which may hold anything
+  return function_of(operation, c);
 }
 
 }  // namespace oriel::api

@@ -129,10 +129,12 @@ Tensor replaced(const Target& t) {
   const Scattered& at = t.at;
   const NodePtr last = at.last();
   NodePtr named = at.along(t.call.binary(Op::Le, api::position_number(t.call, 0, *last), last), t.source->shape);
-  named = api::and_checked(t.call, std::move(named), at.index, {at.shape[at.axis], at.axis}, at.bounds);
+  const api::IndexedAxis axis{at.shape[at.axis], at.axis};
+  named = api::and_checked(t.call, std::move(named), at.index, axis, at.bounds);
   const NodePtr values =
       t.values->shape.empty() ? t.call.broadcast(t.values, t.source->shape) : at.last_values(t.values, last);
-  return Access::tensor(t.call.where(named, values, t.source));
+  NodePtr out = t.call.where(named, values, t.source);
+  return Access::tensor(api::checked_number(t.call, std::move(out), at.index, axis, at.bounds));
 }
 
 void refuse_bool(const Call& call, DType dtype, std::string_view instead) {

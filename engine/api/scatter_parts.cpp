@@ -225,7 +225,7 @@ NodePtr Scattered::along(NodePtr x, const Shape& like) const {
 
 NodePtr scatter_by_order(const Scattered& s, Op op, NodePtr values) {
   const Call& call = s.call;
-  NodePtr at = positions(call, Access::tensor(s.index), {s.shape[s.axis], s.axis}, s.bounds);
+  NodePtr at = positions(call, Access::tensor(s.index), {s.shape[s.axis], s.axis}, Bounds::zero);
   const Shape shape = s.each ? Shape{numel(s.shape)} : op == Op::ScatterLast ? Shape{s.shape[s.axis]} : s.shape;
   const std::size_t axis = s.each || op == Op::ScatterLast ? 0 : s.axis;
   const Shape lines = s.lines();
@@ -249,23 +249,26 @@ NodePtr scatter_by_order(const Scattered& s, Op op, NodePtr values) {
   return s.each ? call.reshape(std::move(out), s.shape) : out;
 }
 
-NodePtr Scattered::combine(Op op, const NodePtr& values) const {
+NodePtr Scattered::combine(Op op, NodePtr values) const {
   if (sym::known(numel(index->shape) == 0).value_or(false))
     return graph::constant(identity_of(op, values->dtype), shape, device, call.origin());
-  if (!backend::backend_for(device).capabilities().scatters) return scatter_by_order(*this, op, values);
-  return graph::scatter(op, index, values, shape, axis, shape[axis], bounds == Bounds::checked, call.origin());
+  NodePtr at = index;
+  if (bounds == Bounds::checked) {
+    // What another kernel computes anyway waits for the check.
+    NodePtr& waits = values->realized() && !values->shape.empty() ? at : values;
+    waits = after_check(call, std::move(waits), position_check(call, index, {shape[axis], axis}));
+  }
+  if (!backend::backend_for(device).capabilities().scatters)
+    return scatter_by_order({call, shape, axis, device, std::move(at), each}, op, std::move(values));
+  return graph::scatter(op, std::move(at), std::move(values), shape, axis, shape[axis], call.origin());
 }
 
 NodePtr Scattered::last() const {
   const Shape of = each ? shape : Shape{shape[axis]};
   if (sym::known(numel(index->shape) == 0).value_or(false))
     return graph::constant(identity_of(Op::ScatterLast, DType::int64), of, device, call.origin());
-  if (!backend::backend_for(device).capabilities().scatters) {
-    Scattered all = *this;
-    all.bounds = Bounds::zero;
-    return scatter_by_order(all, Op::ScatterLast, nullptr);
-  }
-  return graph::scatter(Op::ScatterLast, index, nullptr, of, each ? axis : 0, shape[axis], false, call.origin());
+  if (!backend::backend_for(device).capabilities().scatters) return scatter_by_order(*this, Op::ScatterLast, nullptr);
+  return graph::scatter(Op::ScatterLast, index, nullptr, of, each ? axis : 0, shape[axis], call.origin());
 }
 
 NodePtr Scattered::last_values(const NodePtr& values, const NodePtr& last) const {

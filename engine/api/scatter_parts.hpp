@@ -28,7 +28,7 @@ struct Scattered {
 
   /// The elements `values` (of shape lines(), or one number without axes) of each entry, combined by a scatter's op,
   /// in their dtype, which is no half. A device without scatters combines them in another order.
-  NodePtr combine(Op op, const NodePtr& values) const;
+  NodePtr combine(Op op, NodePtr values) const;
   /// For each entry the number of its last position, or -1; of shape (n) or, with `each`, `shape`. Checks nothing.
   NodePtr last() const;
   /// `values` of each entry's last position, 0 where there is none.
@@ -40,7 +40,7 @@ struct Scattered {
 extern std::atomic<std::int64_t> most_compared_pairs;
 
 /// The same by comparing all pairs of an entry and a position, or by sorting the positions: for devices without
-/// scatters. For ScatterLast, `values` is null.
+/// scatters. For ScatterLast, `values` is null. Checks nothing.
 NodePtr scatter_by_order(const Scattered& s, Op op, NodePtr values);
 
 }  // namespace oriel::api

@@ -71,7 +71,8 @@ Tensor taken(const Call& call, const Operand& x, const Tensor& index, std::int64
   Shape domain(source->shape.begin(), source->shape.begin() + static_cast<std::ptrdiff_t>(at));
   domain.insert(domain.end(), where->shape.begin(), where->shape.end());
   domain.insert(domain.end(), source->shape.begin() + static_cast<std::ptrdiff_t>(at) + 1, source->shape.end());
-  return read_at(call, source, at, domain, where->shape.size(), where);
+  NodePtr read = Access::node(read_at(call, source, at, domain, where->shape.size(), where));
+  return Access::tensor(checked_number(call, std::move(read), Access::node(index), {source->shape[at], at}, bounds));
 }
 
 Tensor gathered(const Call& call, const NodePtr& source, const Tensor& index, std::int64_t axis, Bounds bounds) {
@@ -85,7 +86,9 @@ Tensor gathered(const Call& call, const NodePtr& source, const Tensor& index, st
                                                    "axis {}, no larger extents",
                                                    to_string(domain), to_string(source->shape), at));
   }
-  return read_at(call, source, at, domain, 1, positions(call, index, {source->shape[at], at}, bounds));
+  const IndexedAxis indexed{source->shape[at], at};
+  NodePtr read = Access::node(read_at(call, source, at, domain, 1, positions(call, index, indexed, bounds)));
+  return Access::tensor(checked_number(call, std::move(read), Access::node(index), indexed, bounds));
 }
 
 }  // namespace api

@@ -8,7 +8,6 @@
 #include <utility>
 #include <vector>
 
-#include "backend/backend.hpp"
 #include "base/escape.hpp"
 #include "cli/command.hpp"
 #include "cli/options.hpp"
@@ -39,8 +38,8 @@ Runs a definition (the last one, unless --def names another) on files.
   --dump DIR        writes kernels, schedule and graph to files in DIR
   --explain         prints the kernels and why each one ends where it ends
   --time            prints the times of reading, preparing, running and writing
-  --unchecked       if an index that is read from a tensor is out of range, the element reads as 0. By default such
-                    indices are checked first, and one that is out of range is an error
+  --unchecked       if an index that is read from a tensor is out of range, the element reads as 0. By default one
+                    that is out of range is an error
   --quiet           shows no progress. On a terminal a line says what is done if it takes longer than half a second
 
 Warnings are printed on standard error with their place in the text (`oriel ranges --help` lists the kinds).
@@ -64,7 +63,7 @@ struct EvalRequest {
   bool explain = false;
   bool time = false;
   bool quiet = false;
-  ComprehensionOptions options{.checked = true};
+  bool checked = true;
 };
 
 void read_arguments(Arguments arguments, EvalRequest& request) {
@@ -90,8 +89,8 @@ void read_arguments(Arguments arguments, EvalRequest& request) {
                 {"--explain", &request.explain},
                 {"--time", &request.time},
                 {"--quiet", &request.quiet},
-                {"--checked", &request.options.checked},
-                {"--unchecked", &request.options.checked, {}, false}},
+                {"--checked", &request.checked},
+                {"--unchecked", &request.checked, {}, false}},
                only(request.file, "one file"));
   if (request.file.has_value() == request.text.has_value()) throw UsageError("one of FILE.tc and -e TEXT is needed");
 }
@@ -227,10 +226,8 @@ void evaluate(const EvalRequest& request, std::ostream& out, std::ostream& err) 
   const Job job = prepare(request, progress);
   progress.phase("planning");
   watch.lap("read");
-  ComprehensionOptions options = request.options;
-  options.checked = options.checked &&
-                    backend::computes(default_device());  // the null device computes no indices that could be checked
-  const ComprehensionResults results = job.comprehension.call(job.arguments, options);
+  const ComprehensionResults results =
+      job.comprehension.call(job.arguments, {.bounds = request.checked ? Bounds::checked : Bounds::zero});
   progress.clear();
   for (const ComprehensionWarning& warning : results.warnings()) err << warning.diagnostic << '\n';
   check_outputs(request, results);

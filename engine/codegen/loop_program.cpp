@@ -106,9 +106,8 @@ class Writer {
       add("  {} along {} lines of {} elements{}\n", graph::name(scan->op), scan->extent, scan->inner,
           scan->restarts ? ", restarts at factors of 0" : "");
     if (const auto& scatter = program_.scattering) {
-      add("  {} of {} lines of {} elements into {} entries, {}\n", graph::name(scatter->op), scatter->keys,
-          scatter->inner, scatter->extent,
-          scatter->checked ? "positions outside are errors" : "positions outside are left out");
+      add("  {} of {} lines of {} elements into {} entries\n", graph::name(scatter->op), scatter->keys, scatter->inner,
+          scatter->extent);
     }
     if (const auto& host = program_.hosting) {
       add("  the host function {}", host->function->name);
@@ -214,7 +213,7 @@ std::uint64_t hash_value(const LoopProgram& program) noexcept {
   if (const auto& s = program.scattering) {
     mix(seed, s->op);
     for (const std::int64_t n : {s->axis, s->rows, s->keys, s->extent, s->inner}) mix(seed, n);
-    for (const bool b : {s->each, s->number, s->checked}) mix(seed, b);
+    for (const bool b : {s->each, s->number}) mix(seed, b);
   }
   if (program.hosting) {
     mix(seed, program.hosting->function->number);

@@ -155,7 +155,8 @@ struct Scanning {
 /// elements. Argument 0, int64, has `keys` positions, which name the entries that all blocks combine lines of
 /// argument 1 into; with `each` it has a position for each element: rows x keys x inner of them. Argument 1 has the
 /// elements, or is one number (`number`) for all of them; ScatterLast has no argument 1. The elements of an entry are
-/// combined in the order of their keys, the first one with the identity.
+/// combined in the order of their keys, the first one with the identity. A position outside [-extent, extent) is left
+/// out.
 struct Scattering {
   graph::Op op = graph::Op::ScatterSum;
   std::int64_t axis = 0;  // of the shape that the sizes are taken from
@@ -165,7 +166,6 @@ struct Scattering {
   std::int64_t inner = 0;
   bool each = false;
   bool number = false;
-  bool checked = false;  // a position outside [-extent, extent) is an IndexError; else it is left out
   friend bool operator==(const Scattering&, const Scattering&) = default;
 };
 

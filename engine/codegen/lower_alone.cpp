@@ -21,9 +21,8 @@ std::vector<Shape> scattered_shapes(const schedule::Arena& arena, const schedule
   const Ints& argument = std::get<Ints>(e.node->arg);
   scatter.op = e.op;
   scatter.axis = argument[0].value();
-  scatter.checked = argument[1] == 1;
-  scatter.each = argument[2] == 1;
-  scatter.number = argument[3] == 1;
+  scatter.each = argument[1] == 1;
+  scatter.number = argument[2] == 1;
   const auto axis = static_cast<std::size_t>(scatter.axis);
   const Shape& positions = arena[e.source[0]].shape();
   const Shape entries = lines_of(e.shape(), axis);

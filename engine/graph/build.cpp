@@ -286,7 +286,7 @@ NodePtr recurrence(NodePtr a, NodePtr b, std::size_t axis, const Origin& origin,
 }
 
 NodePtr scatter(Op op, NodePtr positions, NodePtr values, const Shape& like, std::size_t axis, SymInt extent,
-                bool checked, const Origin& origin) {
+                const Origin& origin) {
   check_class(op, values ? 2 : 1, OpClass::Scatter);
   if (values) check_dtype(op, values->dtype, origin);
   if (values && is_half(values->dtype))
@@ -295,7 +295,7 @@ NodePtr scatter(Op op, NodePtr positions, NodePtr values, const Shape& like, std
   Shape shape = like;
   shape[axis] = extent;
   const bool each = shape.size() > 1 && positions->shape.size() > 1, number = values && values->shape.empty();
-  const Ints arg{static_cast<std::int64_t>(axis), checked ? 1 : 0, each ? 1 : 0, number ? 1 : 0};
+  const Ints arg{static_cast<std::int64_t>(axis), each ? 1 : 0, number ? 1 : 0};
   const std::size_t number_of_sources = values ? 2 : 1;
   NodePtr sources[] = {std::move(positions), std::move(values)};
   return make_node(op, dtype, shape, arg, std::span(sources).first(number_of_sources), origin);

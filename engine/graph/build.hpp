@@ -105,11 +105,10 @@ NodePtr scan(Op op, NodePtr x, std::size_t axis, const Origin& origin = {});
 /// Combines the elements of `values` whose positions are equal, one entry of the result for each position in
 /// [0, extent). `values` has the result's shape but for `axis`, where it has as many entries as there are positions, or
 /// no axes: then each element is that number. `positions`, int64, has one axis, and each of them names whole lines of
-/// the values, or has the shape of the values. Negative positions count from the end; what lies outside is left out, or
-/// is an IndexError when the kernel runs if `checked`. Op::ScatterLast takes null for `values` and `like` for the
-/// shape.
+/// the values, or has the shape of the values. Negative positions count from the end; what lies outside is left out.
+/// Op::ScatterLast takes null for `values` and `like` for the shape.
 NodePtr scatter(Op op, NodePtr positions, NodePtr values, const Shape& like, std::size_t axis, SymInt extent,
-                bool checked, const Origin& origin = {});
+                const Origin& origin = {});
 /// y[t] = a[t] * y[t - 1] + b[t] along `axis`, and y[0] = b[0]. Both have one dtype, which is scanned(itself), and one
 /// shape, or `a` is one number without axes. If it `restarts`, an a[t] of 0 makes y[t] = b[t] whatever was before, an
 /// infinity or NaN too: sums of runs.

@@ -108,10 +108,10 @@ void verify_reduce(const Node& node) {
 // Sources: positions, and values but for ScatterLast.
 void verify_scatter(const Node& node) {
   const auto* arg = std::get_if<Ints>(&node.arg);
-  need(arg != nullptr && arg->size() == 4 && (*arg)[0] >= 0 && (*arg)[0] < node.shape.size(), node,
-       "a scatter holds its axis, and three answers");
+  need(arg != nullptr && arg->size() == 3 && (*arg)[0] >= 0 && (*arg)[0] < node.shape.size(), node,
+       "a scatter holds its axis, and two answers");
   const auto axis = static_cast<std::size_t>((*arg)[0].value());
-  const bool each = (*arg)[2] == 1, number = (*arg)[3] == 1;
+  const bool each = (*arg)[1] == 1, number = (*arg)[2] == 1;
   const Node& positions = *node.sources[0];
   need(positions.dtype == DType::int64, node, "a scatter's positions are int64");
   need(positions.shape.size() == (each ? node.shape.size() : 1), node,

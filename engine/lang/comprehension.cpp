@@ -68,19 +68,6 @@ lang::CompiledDefinitionPtr bound(lang::CompiledDefinitionPtr definition, std::s
   return lang::compile(*definition, types);
 }
 
-void check_gather(const std::string& operation, const lang::GatherCheck& check) {
-  runtime::check_may_read(operation);
-  const Tensor bad = detail::Access::tensor(check.bad);
-  const std::vector<bool> found = bad.to_vector<bool>();
-  for (std::size_t k = 0; k < found.size(); ++k) {
-    if (!found[k]) continue;
-    const std::int64_t index = detail::Access::tensor(check.index).to_vector<std::int64_t>()[k];
-    throw IndexError(operation, fmt::format("{}: index {} leaves dimension {} of '{}', which has positions {} to {}",
-                                            check.access, index, check.dimension, check.tensor, to_string(check.lo),
-                                            to_string(check.lo + check.size - 1)));
-  }
-}
-
 }  // namespace
 
 std::string Comprehension::name() const { return std::string(definition_->program->definition.name); }
@@ -172,7 +159,8 @@ ComprehensionResults Comprehension::call(std::span<const Operand> arguments, con
     nodes.push_back(argument(program, k, arguments[k], device, origin));
     shapes[k] = nodes.back()->shape;
   }
-  std::optional<lang::Lowered> lowered = lang::lower_symbolic(program, nodes, device, origin, options.zero_origin);
+  std::optional<lang::Lowered> lowered =
+      lang::lower_symbolic(program, nodes, device, origin, options.zero_origin, options.bounds);
   std::shared_ptr<const lang::Inference> inference;
   if (!lowered) {
     // The cache outlives a trace and its symbols, so it gets numbers. Symbolic sizes are fixed by guards here.
@@ -183,13 +171,10 @@ ComprehensionResults Comprehension::call(std::span<const Operand> arguments, con
     inference = compiled->inferences->get(program, shapes);
     lang::check_options(program, *inference, options);
     try {
-      lowered = lang::lower(program, *inference, nodes, device, origin);
+      lowered = lang::lower(program, *inference, nodes, device, origin, options.bounds);
     } catch (const detail::ArithmeticOverflow&) {
       throw OverflowError(operation, "the positions of its accesses do not fit 64 bits");
     }
-  }
-  if (options.checked) {
-    for (const lang::GatherCheck& check : lowered->checks) check_gather(operation, check);
   }
   std::vector<std::pair<std::string, Tensor>> results;
   for (std::size_t k = 0; k < lowered->results.size(); ++k) {
@@ -202,7 +187,7 @@ ComprehensionResults Comprehension::call(std::span<const Operand> arguments, con
     results.emplace_back(definition.results[k].name, detail::Access::tensor(std::move(result)));
   }
   std::vector<ComprehensionWarning> warnings =
-      inference ? lang::warnings(program, *inference, options.checked) : lang::warnings(program);
+      inference ? lang::warnings(program, *inference, options.bounds) : lang::warnings(program);
   if (!inference || compiled->inferences->first_call(*inference)) lang::tell(warnings);
   return ComprehensionResults(std::move(results), std::move(warnings));
 }

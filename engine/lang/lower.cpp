@@ -3,10 +3,13 @@
 #include <algorithm>
 #include <unordered_map>
 
+#include "api/position_check.hpp"
 #include "graph/gather.hpp"
 #include "lang/call_values.hpp"
 #include "lang/statement_space.hpp"
+#include "lang/uses.hpp"
 #include "oriel/error.hpp"
+#include "sym/decide.hpp"
 
 namespace oriel::lang {
 
@@ -36,15 +39,14 @@ Op reduction_of(Assignment assignment) {
 class StatementLowering {
  public:
   StatementLowering(const Program& program, const CheckedStatement& statement, const StatementSpace& space,
-                    const std::vector<NodePtr>& tensors, Device device, const graph::Origin& origin,
-                    std::vector<GatherCheck>& checks)
+                    const std::vector<NodePtr>& tensors, Device device, const graph::Origin& origin, Bounds bounds)
       : d_(program.definition),
         s_(statement),
         space_(space),
         tensors_(tensors),
         device_(device),
         origin_(origin),
-        checks_(checks) {
+        bounds_(bounds) {
     for (std::size_t v = 0; v < s_.variables.size(); ++v) loops_.push_back(space.loop(v).size);
   }
 
@@ -204,11 +206,12 @@ class StatementLowering {
     return gather(id, tensor);
   }
 
-  // A gather: the element at the indices, or 0 if an index lies outside.
+  // A gather: the element at the indices. If an index lies outside: an error where bounds are checked, else 0.
   NodePtr gather(ExprId id, const NodePtr& tensor) {
     const Expr& expr = d_[id];
     const auto number = [&](SymInt n) { return graph::size_constant(n, DType::int64, loops_, device_, origin_); };
-    std::vector<NodePtr> coordinates;
+    const api::Call call(origin_.operation, origin_.site);
+    std::vector<NodePtr> coordinates, checks;
     NodePtr inside;
     for (std::size_t d = 0; d < expr.args.size(); ++d) {
       const StatementSpace::Axis axis = space_.axis(static_cast<std::size_t>(expr.id), d);
@@ -218,25 +221,47 @@ class StatementLowering {
       if (space_.proved(id, d)) continue;
       NodePtr ok = graph::binary(Op::And, graph::binary(Op::Le, number(0), moved, origin_),
                                  graph::binary(Op::Lt, moved, number(axis.size), origin_), origin_);
-      add_check(id, d, index, ok, axis);
+      if (const NodePtr check = checked(call, id, d, moved, ok, axis)) {
+        ok = graph::binary(Op::And, ok, graph::broadcast_to(check, loops_, origin_), origin_);
+        checks.push_back(check);
+      }
       inside = inside ? graph::binary(Op::And, inside, ok, origin_) : ok;
     }
-    return graph::gather_at(tensor, coordinates, std::move(inside), origin_);
+    NodePtr read = graph::gather_at(tensor, coordinates, std::move(inside), origin_);
+    if (api::is_number(read))  // rules leave out what it is read at
+      for (const NodePtr& check : checks) read = api::after_check(call, std::move(read), check);
+    return read;
   }
 
-  void add_check(ExprId id, std::size_t dimension, const NodePtr& index, const NodePtr& ok, StatementSpace::Axis axis) {
+  /// The check of one index, which counts from 0: null if there is none. `ok`: is it inside?
+  NodePtr checked(const api::Call& call, ExprId id, std::size_t dimension, const NodePtr& index, const NodePtr& ok,
+                  StatementSpace::Axis axis) {
+    const std::string read = text(d_, id);
+    const api::IndexedAxis indexed{.extent = axis.size,
+                                   .axis = dimension,
+                                   .from_end = false,
+                                   .first = axis.lo.is_symbolic() ? 0 : axis.lo.value(),
+                                   .read = read};
+    if (bounds_ == Bounds::zero || api::stays_inside(index, indexed)) return nullptr;
     NodePtr bad;  // true where some use of the access takes the value
+    LoopOrder loops(d_, loops_.size());
+    loops.see(d_[id].args[dimension]);
     for (const AccessUse& use : s_.accesses) {
       if (use.expr != id || use.exists) continue;
       NodePtr here = graph::unary(Op::Not, ok, origin_);
       for (const Guard& guard : use.guards) {
+        loops.see(guard.condition);
         NodePtr condition = value_as(guard.condition, DType::bool_);
         if (!guard.taken) condition = graph::unary(Op::Not, std::move(condition), origin_);
         here = graph::binary(Op::And, std::move(here), std::move(condition), origin_);
       }
       bad = bad ? graph::binary(Op::Or, bad, here, origin_) : here;
     }
-    if (bad) checks_.push_back({index, bad, text(d_, id), std::string(d_[id].name), dimension, axis.lo, axis.size});
+    if (!bad) return nullptr;
+    Ranges once = api::whole(loops_);  // along the loops on which neither the index nor a conditional depends
+    for (std::size_t v = 0; v < loops_.size(); ++v)
+      if (loops.place(v) < 0 && sym::known(loops_[v] >= 1).value_or(false)) once[v] = {0, 1};
+    return api::position_check(call, call.shrink(index, once), indexed, call.shrink(std::move(bad), once));
   }
 
   const Definition& d_;
@@ -245,7 +270,7 @@ class StatementLowering {
   const std::vector<NodePtr>& tensors_;
   Device device_;
   const graph::Origin& origin_;
-  std::vector<GatherCheck>& checks_;
+  Bounds bounds_;
   Shape loops_;
   std::unordered_map<ExprId, NodePtr> values_;
 };
@@ -253,7 +278,7 @@ class StatementLowering {
 }  // namespace
 
 Lowered lower(const Program& program, const Inference& inference, std::span<const NodePtr> arguments, Device device,
-              const graph::Origin& origin, SizeValues* values) {
+              const graph::Origin& origin, Bounds bounds, SizeValues* values) {
   Lowered out;
   std::vector<NodePtr> tensors(program.tensors.size());
   for (std::size_t k = 0; k < tensors.size(); ++k) {
@@ -264,7 +289,7 @@ Lowered lower(const Program& program, const Inference& inference, std::span<cons
     NodePtr& target = tensors[static_cast<std::size_t>(statement.target)];
     const graph::Origin here{origin.operation, program.site(statement, origin.site)};
     const StatementSpace space(program, inference, s, values, here);
-    target = StatementLowering(program, statement, space, tensors, device, here, out.checks).run();
+    target = StatementLowering(program, statement, space, tensors, device, here, bounds).run();
   }
   for (const std::int32_t id : program.results) {
     NodePtr& result = tensors[static_cast<std::size_t>(id)];

@@ -61,7 +61,7 @@ std::vector<ArgumentShape> without_empty(std::vector<ArgumentShape> shapes,
 }  // namespace
 
 std::optional<Lowered> lower_symbolic(const Program& program, std::span<const NodePtr> arguments, Device device,
-                                      const graph::Origin& origin, bool zero_origin) {
+                                      const graph::Origin& origin, bool zero_origin, Bounds bounds) {
   const auto symbolic = [](const NodePtr& argument) {
     return std::ranges::any_of(argument->shape, [](SymInt size) { return size.is_symbolic(); });
   };
@@ -104,7 +104,7 @@ std::optional<Lowered> lower_symbolic(const Program& program, std::span<const No
   for (const auto& [condition, site] : conditions) {
     if (condition.is_symbolic()) trace->expect(condition.node(), site, origin.operation);
   }
-  return lower(program, inference, arguments, device, origin, &values);
+  return lower(program, inference, arguments, device, origin, bounds, &values);
 }
 
 }  // namespace oriel::lang

@@ -13,6 +13,6 @@ namespace oriel::lang {
 /// nullopt, and records nothing, if a range has no formula, or if a precondition does not hold for the hints: inference
 /// with numbers may still accept these. Throws ComprehensionError if no sizes are accepted and there are no hints.
 std::optional<Lowered> lower_symbolic(const Program& program, std::span<const graph::NodePtr> arguments, Device device,
-                                      const graph::Origin& origin, bool zero_origin);
+                                      const graph::Origin& origin, bool zero_origin, Bounds bounds);
 
 }  // namespace oriel::lang

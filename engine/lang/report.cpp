@@ -103,7 +103,7 @@ std::optional<View> checked_view(const Inference& inference, const CheckedStatem
 ComprehensionRanges report(const Program& program, const Inference& inference) {
   ComprehensionRanges out;
   out.warnings = program.warnings;
-  out.diagnostics = warnings(program, inference, false);
+  out.diagnostics = warnings(program, inference, Bounds::zero);
   for (std::size_t s = 0; s < program.statements.size(); ++s) {
     const CheckedStatement& statement = program.statements[s];
     const StatementRanges& ranges = inference.statements[s];

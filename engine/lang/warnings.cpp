@@ -50,7 +50,7 @@ class WarningWriter {
       const std::string_view tensor = p_.definition[use.expr].name;
       add("unchecked_gather", s, tensor, index_span(p_, statement, condition),
           fmt::format("this index is known once tensors are read; where it leaves the positions {} to {} of dimension "
-                      "{} of '{}', 0 is read. A checked call refuses that; min and max keep an index inside",
+                      "{} of '{}', 0 is read where bounds are not checked; min and max keep an index inside",
                       numbers(condition.target).lo, numbers(condition.target).hi, condition.dimension, tensor));
     }
   }
@@ -126,12 +126,12 @@ std::vector<ComprehensionWarning> warnings(const Program& program) {
   return writer.finish();
 }
 
-std::vector<ComprehensionWarning> warnings(const Program& program, const Inference& inference, bool checked) {
+std::vector<ComprehensionWarning> warnings(const Program& program, const Inference& inference, Bounds bounds) {
   WarningWriter writer(program);
   for (std::size_t s = 0; s < program.statements.size(); ++s) {
     writer.uninitialized(s);
     writer.ranges(s, inference.statements[s]);
-    if (!checked) writer.gathers(s, inference.statements[s]);
+    if (bounds == Bounds::zero) writer.gathers(s, inference.statements[s]);
   }
   return writer.finish();
 }

@@ -11,9 +11,8 @@ namespace oriel::lang {
 
 /// The warnings that depend on the definition alone, in the order of its statements.
 std::vector<ComprehensionWarning> warnings(const Program& program);
-/// All warnings for some shapes, statement by statement. If `checked` is set, gathers check their indices, and there
-/// are no warnings about them.
-std::vector<ComprehensionWarning> warnings(const Program& program, const Inference& inference, bool checked);
+/// All warnings for some shapes, statement by statement. There are none about gathers that check their indices.
+std::vector<ComprehensionWarning> warnings(const Program& program, const Inference& inference, Bounds bounds);
 
 /// Passes the warnings to the sink, if there is one (set_comprehension_warning_sink).
 void tell(const std::vector<ComprehensionWarning>& warnings);

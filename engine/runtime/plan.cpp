@@ -162,12 +162,11 @@ std::vector<Site> lines_of(const Plan& plan, KernelId id) {
   return lines;
 }
 
-/// The numbers of nodes whose kernels' errors name their lines: scatters and calls of the host.
+/// The numbers of nodes whose kernels' errors name their lines: calls of the host.
 std::unordered_map<const graph::Node*, std::int32_t> nodes_with_errors(const graph::Order& order) {
   std::unordered_map<const graph::Node*, std::int32_t> numbers;
   for (std::size_t i = 0; i < order.size(); ++i)
-    if (graph::is_scatter(order[i].op) || graph::is_host(order[i].op))
-      numbers.emplace(&order[i], static_cast<std::int32_t>(i));
+    if (graph::is_host(order[i].op)) numbers.emplace(&order[i], static_cast<std::int32_t>(i));
   return numbers;
 }
 

@@ -60,8 +60,8 @@ class ComprehensionError : public ParseError {
 ///                            A where clause for that index states the range explicitly
 ///   narrowing_guard          a conditional is always true, because inference already keeps the access below it in
 ///                            bounds. A where clause can give the index a wider range
-///   unchecked_gather         positions that are read from a tensor may lie outside the axis they index; such reads
-///                            give 0. Call with `checked` to throw instead, or clamp the indices with min and max
+///   unchecked_gather         positions that are read from a tensor may lie outside the axis they index, and the call
+///                            checks none (Bounds::zero): such reads give 0. Clamp the indices with min and max
 struct ComprehensionWarning {
   std::string kind;           ///< one of the kinds above
   std::size_t statement = 0;  ///< its number in the program, from 0
@@ -136,8 +136,9 @@ struct ComprehensionRanges {
 
 /// Options of an inference or a call.
 struct ComprehensionOptions {
-  /// If true, the call computes the indices of every gather at once and throws IndexError if one lies outside its axis.
-  bool checked = false;
+  /// What a gather does with an index outside its axis, if the element is used: IndexError of the work that computes
+  /// the result, as for take; with Bounds::zero, 0. Indices that inference proves are not checked.
+  Bounds bounds = default_bounds();
   bool zero_origin = false;   ///< a result whose first index is not 0 is an error (non_zero_origin)
   bool only_results = false;  ///< a statement that assigns neither an input nor a result is an error, as in other
                               ///< implementations of the notation (temporary_not_listed)
@@ -213,8 +214,8 @@ class Comprehension {
 
   /// The results for these arguments, one per parameter: a tensor of the parameter's element type, or a number. They
   /// are pending like those of any operation. The shapes bind the size variables. Throws ComprehensionError;
-  /// DeviceError if the arguments live on different devices; IndexError if `options.checked` is set and a gather reads
-  /// outside its operand.
+  /// DeviceError if the arguments live on different devices. Where a gather reads outside its operand, reading the
+  /// results throws IndexError (ComprehensionOptions::bounds).
   ComprehensionResults call(std::span<const Operand> arguments, const ComprehensionOptions& options = {},
                             Site site = Site::here()) const;
   /// Checks that the size variable `name` has this value for these arguments. Throws ComprehensionError (size_mismatch)

@@ -115,7 +115,8 @@ class Function {
   Function(F f, FunctionOptions options, Site site)
       : f_(std::move(f)), captured_(detail::make_captured(std::move(options), detail::captures_of<F>, site)) {}
 
-  /// The results of the callable for these arguments. Throws what the callable throws, and as function() says.
+  /// The results of the callable for these arguments. Throws what the callable throws, and as function() says. An
+  /// entry that throws, as where a position lies outside its axis (IndexError), has written no argument.
   template <class... Args>
   auto operator()(const Args&... arguments) const {
     static_assert(std::is_invocable_v<F&, detail::Traced<Args>&...>,

@@ -65,8 +65,10 @@ class TensorMethods {
                             Site site = Site::here()) const;
   [[nodiscard]] Tensor gather(const Tensor& index, std::int64_t axis, Bounds bounds = default_bounds(),
                               Site site = Site::here()) const;
-  [[nodiscard]] Tensor put(const Tensor& index, const Operand& values, std::int64_t axis = 0) const;
-  [[nodiscard]] Tensor put_add(const Tensor& index, const Operand& values, std::int64_t axis = 0) const;
+  [[nodiscard]] Tensor put(const Tensor& index, const Operand& values, std::int64_t axis = 0,
+                           Bounds bounds = default_bounds()) const;
+  [[nodiscard]] Tensor put_add(const Tensor& index, const Operand& values, std::int64_t axis = 0,
+                               Bounds bounds = default_bounds()) const;
   /// @}
 #undef ORIEL_UNARY_METHOD
 #undef ORIEL_REDUCTION_METHOD

@@ -343,19 +343,21 @@ class Tensor : public TensorMethods {
   Tensor& assign_where(const Operand& mask, const Operand& value) &;
   Tensor assign_where(const Operand& mask, const Operand& value) &&;
   /// @}
-  /// Writes the entries at the positions in `index`: NumPy's x[index] = values. As x.assign(put(x, index, values,
-  /// axis)); see put (movement.hpp) for shapes, equal positions and cost.
+  /// Writes the entries at the positions in `index`: NumPy's x[index] = values. As x.assign(put(x, index, values, axis,
+  /// bounds)); see put (scatter.hpp) for shapes, equal positions, positions outside and cost.
   ///   x.assign_at(Tensor::of<int>({0, 2}), 7);
   /// @{
-  Tensor& assign_at(const Tensor& index, const Operand& values, std::int64_t axis = 0) &;
-  Tensor assign_at(const Tensor& index, const Operand& values, std::int64_t axis = 0) &&;
+  Tensor& assign_at(const Tensor& index, const Operand& values, std::int64_t axis = 0,
+                    Bounds bounds = default_bounds()) &;
+  Tensor assign_at(const Tensor& index, const Operand& values, std::int64_t axis = 0,
+                   Bounds bounds = default_bounds()) &&;
   /// @}
   /// Adds to the entries at the positions in `index`, for equal positions each time: np.add.at(x, index, values). As
-  /// x.assign(put_add(x, index, values, axis)).
+  /// x.assign(put_add(x, index, values, axis, bounds)).
   ///   x.add_at(index, 1);
   /// @{
-  Tensor& add_at(const Tensor& index, const Operand& values, std::int64_t axis = 0) &;
-  Tensor add_at(const Tensor& index, const Operand& values, std::int64_t axis = 0) &&;
+  Tensor& add_at(const Tensor& index, const Operand& values, std::int64_t axis = 0, Bounds bounds = default_bounds()) &;
+  Tensor add_at(const Tensor& index, const Operand& values, std::int64_t axis = 0, Bounds bounds = default_bounds()) &&;
   /// @}
 
   // ---- Dtypes.

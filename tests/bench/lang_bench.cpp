@@ -42,7 +42,7 @@ void text_to_graph(benchmark::State& state) {
   for (auto _ : state) {
     const lang::ProgramPtr program = lang::check(kText).back();
     const lang::Inference inference = lang::infer(*program, kShapes);
-    benchmark::DoNotOptimize(lang::lower(*program, inference, nodes, Device::eigen(), {}));
+    benchmark::DoNotOptimize(lang::lower(*program, inference, nodes, Device::eigen(), {}, Bounds::checked));
   }
 }
 

@@ -54,7 +54,7 @@ struct PartsChecker {
     } else if (graph::is_host(p.op)) {
       fits = std::holds_alternative<graph::HostFunctionPtr>(p.arg);
     } else if (graph::runs_alone(p.op)) {
-      fits = ints != nullptr && ints->size() == (graph::is_scatter(p.op) ? 4 : p.op == Op::Recurrence ? 2 : 1);
+      fits = ints != nullptr && ints->size() == (graph::is_scatter(p.op) ? 3 : p.op == Op::Recurrence ? 2 : 1);
     } else if (p.op == Op::Assign) {
       fits = none || std::holds_alternative<std::shared_ptr<const ShapeTracker>>(p.arg);
     }
@@ -127,8 +127,8 @@ struct PartsChecker {
       case OpClass::Scatter: {
         const Ints& ints = std::get<Ints>(p.arg);
         need(!ints[0].is_symbolic() && ints[0] >= 0 && ints[0] < rank);
-        need(sources[0]->shape.size() == (ints[2] == 1 ? rank : 1));
-        need(sources.size() == 1 || sources[1]->shape.size() == (ints[3] == 1 ? 0 : rank));
+        need(sources[0]->shape.size() == (ints[1] == 1 ? rank : 1));
+        need(sources.size() == 1 || sources[1]->shape.size() == (ints[2] == 1 ? 0 : rank));
         break;
       }
       case OpClass::Scan: {

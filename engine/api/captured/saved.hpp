@@ -19,7 +19,7 @@
 
 namespace oriel::api {
 
-inline constexpr std::uint32_t kSavedFormat = 4;
+inline constexpr std::uint32_t kSavedFormat = 5;
 
 /// All entries, each with its length before it. Throws ArgumentError if there are none, or if one cannot be written.
 std::string saved_entries(const detail::Captured& captured);

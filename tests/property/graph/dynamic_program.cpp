@@ -196,9 +196,12 @@ Tensor chosen(const Tensor& a, const Tensor& b, std::uint32_t which, std::uint32
   if (a.rank() == 0) return a + sum(masked_select(b, b > 0.25)) / 8;
   const auto axis = static_cast<std::int64_t>(axis_of(a, dice));
   const SymInt n = a.size(axis);
+  // Where positions are checked, some are outside at some sizes, and all are computed, so that no call finds one: a
+  // captured function computes what its results need alone.
+  const Tensor given = current->checked ? arange(3) * (dice % 7) - 1 : Tensor::of<std::int64_t>({0, 2, -1});
   switch (which % 12) {
     case 0:
-      return take(a, Tensor::of<std::int64_t>({0, 2, -1}), axis);
+      return take(a, given, axis);
     case 1:
       if (dice % 3 == 0) {
         Shape along{n};
@@ -221,7 +224,7 @@ Tensor chosen(const Tensor& a, const Tensor& b, std::uint32_t which, std::uint32
       return a - sum(unique(b)) / 16;
     case 7:
       if (dice % 2 == 0) return index_reduce(a, arange(n) % 3, a * 2, Combine::amax, axis, IncludeSelf::no);
-      return put_add(a, Tensor::of<std::int64_t>({0, 2, 0, -1}), 0.5, axis);
+      return put_add(a, concat({given, given.slice({{0, 1}})}, 0), 0.5, axis);
     case 10:
       return masked_fill(put(a, arange(n) * 3 % 5, a / 2, axis), a > 0.75, 0.25);
     case 8:
@@ -281,8 +284,9 @@ std::pair<Tensor, Tensor> run(const std::vector<Tensor>& leaves) {
   for (const Step& step : current->steps) {
     const Tensor a = values[values.size() - 1 - step.dice[0] % std::min<std::size_t>(values.size(), 3)];
     const Tensor b = values[step.dice[1] % values.size()];
-    // Half of the steps of a program with long sizes are products.
-    switch (current->long_sizes && step.kind % 2 == 1 ? 6 : step.kind % 8) {
+    // Half of the steps of a program with long sizes are products, and more of a checked one read at positions.
+    const bool reads = current->checked && step.kind % 16 >= 13;
+    switch (current->long_sizes && step.kind % 2 == 1 ? 6 : reads ? 7 : step.kind % 8) {
       case 0:
         values.push_back(elementwise(a, step.dice[2]));
         break;

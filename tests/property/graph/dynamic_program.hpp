@@ -23,6 +23,7 @@ struct Program {
   std::array<std::uint32_t, 3> views{};                  // how each leaf is passed
   bool automatic = false;
   bool long_sizes = false;  // so long that kernels are fused row by row
+  bool checked = false;     // are positions? Some are outside
 };
 
 /// The program that the captured callable runs, which may not hold it.

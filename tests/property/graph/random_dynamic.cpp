@@ -1,7 +1,8 @@
 // Random programs over symbolic sizes, as captured functions: whatever sizes come, and whether an entry serves the call
 // or it is traced, it gives the bits, shapes and strides of the same program captured at these very sizes, and the
-// values of the plain engine. (Its bits may differ: there a result that is a view is realised by itself, which may cut
-// sums in other places; see random_captures.) RC_PARAMS as for random_programs.
+// values of the plain engine, and where bounds are checked it refuses the positions that these refuse. (Its bits may
+// differ: there a result that is a view is realised by itself, which may cut sums in other places; see
+// random_captures.) RC_PARAMS as for random_programs.
 #include <rapidcheck.h>
 
 #include <algorithm>
@@ -29,7 +30,8 @@ namespace oriel::testing {
 
 // RapidCheck finds it by its argument.
 void showValue(const Program& program, std::ostream& out) {
-  out << (program.automatic ? "automatic" : "dynamic") << (program.long_sizes ? ", long" : "") << "; leaves";
+  out << (program.automatic ? "automatic" : "dynamic") << (program.long_sizes ? ", long" : "")
+      << (program.checked ? ", checked" : "") << "; leaves";
   for (std::size_t k = 0; k < program.leaves.size(); ++k)
     out << " (" << program.leaves[k][0] << ", " << program.leaves[k][1] << ") as " << program.views[k] % 9;
   for (const Step& step : program.steps) {
@@ -156,8 +158,10 @@ bool joins_rows(const std::vector<Tensor>& leaves) {
 
 void agrees(const Program& program, SavedPrograms& saved) {
   current = &program;
+  set_default_bounds(program.checked ? Bounds::checked : Bounds::zero);
   std::vector<std::vector<Tensor>> calls;
   comprehensions = refused = 0;
+  std::size_t outside = 0;  // calls with a position outside
   FunctionOptions options;
   options.dynamic = program.automatic ? Dynamic::automatic : Dynamic::yes;
   options.limit = kRounds;
@@ -190,6 +194,7 @@ void agrees(const Program& program, SavedPrograms& saved) {
       const OnTileMachine reference;
       const Outcome want = outcome(fixed, leaves, first);
       served = served && got.error.empty();
+      outside += got.error.find("is out of range for axis") != std::string::npos ? 1 : 0;
       if (same(got, want, same_bits) && same(got, outcome(run, leaves, first), near)) continue;
       RC_FAIL(std::string(first ? "the last" : "the middle") + " value differs for sizes " + std::to_string(sizes[0]) +
               ", " + std::to_string(sizes[1]) + ", " + std::to_string(sizes[2]) + ": " + text(got) +
@@ -211,6 +216,8 @@ void agrees(const Program& program, SavedPrograms& saved) {
     if (const std::string differs = saved.check(f, calls, !views); !differs.empty()) RC_FAIL(differs);
   RC_CLASSIFY(comprehensions > 0, "with a comprehension");
   RC_CLASSIFY(2 * refused > comprehensions, "most of them refuse the sizes");
+  RC_CLASSIFY(outside > 0, "with positions outside");
+  RC_CLASSIFY(outside > 0 && !calls.empty(), "with positions outside at some sizes");
   RC_CLASSIFY(fused_rows, "with kernels that are fused row by row");
   RC_TAG(f.counts().traces < static_cast<std::uint64_t>(rounds) / 3 ? "few traces" : "many traces");
   std::size_t met = 0, scheduled = 0;
@@ -249,7 +256,8 @@ struct Arbitrary<oriel::testing::Program> {
         gen::set(&Program::views,
                  gen::container<std::array<std::uint32_t, 3>>(oriel::test::any_of<std::uint32_t>(0, 9))),
         gen::set(&Program::automatic, gen::arbitrary<bool>()),
-        gen::set(&Program::long_sizes, gen::weightedElement<bool>({{3, false}, {1, true}})));
+        gen::set(&Program::long_sizes, gen::weightedElement<bool>({{3, false}, {1, true}})),
+        gen::set(&Program::checked, gen::weightedElement<bool>({{1, false}, {2, true}})));
   }
 };
 

@@ -49,6 +49,7 @@ class SavedPrograms {
     const auto loaded = load_function<Signature>(path);
     std::ofstream notes;
     if (elsewhere) notes.open(path + ".calls");
+    if (elsewhere) notes << static_cast<int>(default_bounds()) << '\n';  // functions are traced for them
     for (const Leaves& leaves : calls) {
       const auto want = f(leaves);
       const auto got = loaded(leaves);
@@ -85,7 +86,6 @@ class SavedPrograms {
 
   /// The other process. Returns its exit status.
   static int run_loaded(const std::string& folder) {
-    set_default_bounds(Bounds::zero);  // as where the programs were saved
     int programs = 0;
     int calls = 0;
     for (int k = 0;; ++k) {
@@ -94,6 +94,9 @@ class SavedPrograms {
       std::ifstream notes(path + ".calls");
       if (!notes) continue;
       ++programs;
+      int bounds = 0;
+      notes >> bounds;
+      set_default_bounds(static_cast<Bounds>(bounds));
       const auto loaded = load_function<Signature>(path);
       std::size_t count = 0;
       while (notes >> count) {

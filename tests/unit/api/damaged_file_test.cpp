@@ -48,7 +48,7 @@ TEST_CASE("files that are none, or of another version") {
   std::string newer = bytes;
   ++newer[15];
   write_file(path, sealed(newer));
-  has(load(), "is of version 5 of the format, and this library reads version 4");
+  has(load(), "is of version 6 of the format, and this library reads version 5");
   write_file(path, bytes + "x");
   has(load(), "goes on behind its end");
   std::string altered = bytes;

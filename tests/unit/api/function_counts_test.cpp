@@ -12,7 +12,6 @@
 #include "oriel/error.hpp"
 #include "oriel/oriel.hpp"
 #include "support/captured_functions.hpp"
-#include "support/unchecked_positions.hpp"
 
 namespace function_counts_test {
 
@@ -170,7 +169,6 @@ Tensor rows(const Tensor& x) { return take(x, nonzero(x > 0), 0).expand({-1, 3})
 }  // namespace
 
 TEST_CASE("each operation on what data chose gives what the plain engine gives, for every count") {
-  const test::UncheckedPositions unchecked;  // as in functions of symbolic sizes
 #define ORIEL_SERVES(what, expression) \
   serves(what, [](Tensor x) {          \
     const Tensor m = positive(x);      \
@@ -181,7 +179,6 @@ TEST_CASE("each operation on what data chose gives what the plain engine gives, 
 }
 
 TEST_CASE("each operation on a size that is marked as unbacked gives what the plain engine gives, for every size") {
-  const UncheckedPositions unchecked;
 #define ORIEL_SERVES(what, expression) \
   serves_marked(what, [](Tensor x) {   \
     const Tensor m = x * 1;            \

@@ -119,6 +119,23 @@ TEST_CASE("in place, also through views") {
   CHECK(values(before) == Ints32{0, 1, 2, 3, 4, 5});
 }
 
+TEST_CASE("members take bounds, and check where they are told none") {
+  Tensor x = numbers({4});
+  const Tensor index = Tensor::of<int>({1, 9});
+  CHECK(values(x.put(index, 7, 0, Bounds::zero)) == Ints32{0, 7, 2, 3});
+  CHECK(values(x.put_add(index, 7, 0, Bounds::zero)) == Ints32{0, 8, 2, 3});
+  x.assign_at(index, 5, 0, Bounds::zero);
+  CHECK(values(x) == Ints32{0, 5, 2, 3});
+  x.flip(0).add_at(index, 1, 0, Bounds::zero);
+  CHECK(values(x) == Ints32{0, 5, 3, 3});
+  const auto refused = doctest::Contains("index 9 is out of range for axis 0 of size 4; valid are -4 to 3");
+  CHECK_THROWS_WITH_AS((void)x.put(index, 7), refused, IndexError);
+  CHECK_THROWS_WITH_AS((void)x.put_add(index, 7), refused, IndexError);
+  CHECK_THROWS_WITH_AS(x.assign_at(index, 7), refused, IndexError);
+  CHECK_THROWS_WITH_AS(x.add_at(index, 7), refused, IndexError);
+  CHECK(values(x) == Ints32{0, 5, 3, 3});
+}
+
 TEST_CASE("refused") {
   const Tensor x = zeros(4, DType::int32), index = Tensor::of<int>({0, 1});
   CHECK_THROWS_AS(put(x, index, 0.5), ArgumentError);

@@ -1,6 +1,7 @@
 // Reading elements at positions that tensors hold.
 #include <doctest/doctest.h>
 
+#include <algorithm>
 #include <cstdint>
 #include <limits>
 #include <string>
@@ -18,6 +19,8 @@ void agree(const Tensor& x) {
   const std::vector<reference::Number> want = reference::interpret(x);
   CHECK(reference::difference(x, want, reference::elements(x)) == "");
 }
+
+bool holds(const Tensor& condition) { return all(condition).item<bool>(); }
 
 std::string refusal(const auto& f) {
   try {
@@ -125,17 +128,135 @@ TEST_CASE("positions that cannot be outside are not checked") {
   CHECK(!checks(take((arange(256) * 2).realize(), y.to(DType::uint8))));
 }
 
-TEST_CASE("a captured function checks the positions of each call, unless its sizes are symbols") {
-  const auto any = function([](Tensor t, Tensor i) { return take(t, i) + 1; }, {.dynamic = Dynamic::yes});
-  CHECK(any(arange(3), Tensor::of<int>({0, 3})).to_vector<std::int64_t>() == std::vector<std::int64_t>{1, 1});
-  const auto f = function([](Tensor t, Tensor i) { return take(t, i) + 1; }, {.dynamic = Dynamic::no});
-  for (const std::int64_t n : {3, 4, 7}) {
-    const Tensor t = arange(n).realize();
-    CHECK(f(t, Tensor::of<int>({0, 2, -1})).to_vector<std::int64_t>() == std::vector<std::int64_t>{1, 3, n});
-    CHECK_THROWS_WITH_AS(
-        f(t, Tensor::of<int>({0, 1, static_cast<int>(n)})),
-        doctest::Contains(("take: index " + std::to_string(n) + " is out of range for axis 0 of size").c_str()),
-        IndexError);
+TEST_CASE("a captured function checks the positions of each call, whatever its sizes are") {
+  for (const Dynamic dynamic : {Dynamic::no, Dynamic::yes}) {
+    const auto f = function([](Tensor t, Tensor i) { return take(t, i) + 1; }, {.dynamic = dynamic});
+    for (const std::int64_t n : {4, 3, 7, 40, 70}) {
+      const Tensor t = arange(n).realize();
+      CHECK(f(t, Tensor::of<int>({0, 2, -1})).to_vector<std::int64_t>() == std::vector<std::int64_t>{1, 3, n});
+      CHECK_THROWS_WITH_AS(
+          f(t, Tensor::of<int>({0, 1, static_cast<int>(n)})),
+          doctest::Contains(("take: index " + std::to_string(n) + " is out of range for axis 0 of size " +
+                             std::to_string(n) + "; valid are " + std::to_string(-n) + " to ")
+                                .c_str()),
+          IndexError);
+    }
+    CHECK(f.counts().traces == (dynamic == Dynamic::yes ? 1 : 5));
+  }
+}
+
+TEST_CASE("one plan for many sizes checks positions of all kinds") {
+  // Rows and positions: the last position is outside by one.
+  const auto refuses = [](const char* what, const auto& program, const char* message) {
+    CAPTURE(std::string(what));
+    const auto f = function(program, {.dynamic = Dynamic::yes});
+    for (const std::int64_t n : {5, 6, 9, 12, 11, 7}) {
+      const Tensor x = (arange(n * 3) % 7).reshape({n, 3}).realize();
+      const Tensor good = ((arange(n) * 2) % n).realize(), bad = (arange(n) + 1).realize();
+      CHECK(holds(abs(f(x, good) - program(x, good)) <= 1e-5));
+      CHECK_THROWS_WITH_AS((void)f(x, bad), doctest::Contains(message), IndexError);
+    }
+    CHECK(f.counts().traces == 1);
+    REQUIRE(f.entries().size() == 1);
+    CHECK(f.entries()[0].sizes == 6);
+    CHECK(f.entries()[0].scheduled < 6);
+  };
+  using T = const Tensor&;
+  refuses(
+      "take", [](T x, T i) { return take(x, i) * 2; }, "take: index ");
+  refuses(
+      "gather",
+      [](T x, T i) {
+        return gather(x, i.reshape({-1, 1}), 0);
+      },
+      "gather: index ");
+  refuses(
+      "embedding", [](T x, T i) { return embedding(i, x).sum(1); }, "embedding: index ");
+  refuses(
+      "one_hot", [](T x, T i) { return one_hot(i, x.size(0)).sum(0); }, "one_hot: index ");
+  refuses(
+      "put", [](T x, T i) { return put(x, i, 7); }, "put: index ");
+  refuses(
+      "put_add", [](T x, T i) { return put_add(x, i, x); }, "put_add: index ");
+  refuses(
+      "scatter",
+      [](T x, T i) {
+        return scatter(x, i.reshape({-1, 1}), 1, 0);
+      },
+      "scatter: index ");
+  refuses(
+      "index_put",
+      [](T x, T i) {
+        return index_put(x, {i, i % 3}, 5);
+      },
+      "index_put: index ");
+  refuses(
+      "segment_sum", [](T x, T i) { return segment_sum(x, i, x.size(0)); }, "segment_sum: index ");
+  refuses(
+      "cross_entropy",
+      [](T x, T i) {
+        const Tensor logits = x.to(DType::float32);
+        return cross_entropy(matmul(logits, logits.transpose()), i);
+      },
+      "cross_entropy: index ");
+}
+
+TEST_CASE("a position that sizes keep inside is not checked, whatever they are") {
+  const auto checks = [](const auto& program) {
+    const auto f = function(program, {.dynamic = Dynamic::yes});
+    for (const std::int64_t n : {5, 6, 40}) {
+      const Tensor x = (arange(n) * 2).realize(), y = (arange(n) * 3 % 7).realize();
+      CHECK(holds(f(x, y) == program(x, y)));
+    }
+    const std::vector<std::string> kernels = f.entries()[0].kernels;
+    return std::ranges::any_of(
+        kernels, [](const std::string& name) { return name.find("check_positions") != std::string::npos; });
+  };
+  using T = const Tensor&;
+  CHECK(checks([](T x, T y) { return take(x, y % 5); }) == true);
+  CHECK(!checks([](T x, T) { return take(x, arange(x.size(0))); }));
+  CHECK(!checks([](T x, T) { return take(x, arange(x.size(0)).flip(0)); }));
+  CHECK(!checks([](T x, T y) { return take(x, argsort(y, 0)); }));
+  CHECK(!checks([](T x, T y) { return take(x, y % x.size(0)); }));
+  CHECK(!checks([](T x, T y) { return take(x, clamp(y, 0, x.size(0) - 1)); }));
+}
+
+TEST_CASE("what is read or written at a position outside is refused, also where it would be a number") {
+  const auto refuses = [](const char* what, const auto& f) {
+    CAPTURE(std::string(what));
+    const Tensor index = Tensor::of<int>({1, 2}) * 2;
+    CHECK_THROWS_AS((void)(f(index) + 0).realize(), IndexError);
+  };
+  using T = const Tensor&;
+  refuses("take", [](T i) { return take(zeros({4}), i); });
+  refuses("take of none", [](T i) { return take(zeros({0, 2}), i); });
+  refuses("gather", [](T i) { return gather(full({4}, 3), i, 0); });
+  refuses("put", [](T i) { return put(zeros({4}), i, 0); });
+  refuses("put_add of 0", [](T i) { return put_add(zeros({4}), i, 0); });
+  refuses("put_add of 1", [](T i) { return put_add(zeros({4}), i, 1); });
+  const auto f = comprehension("def f(float(N) X, int32(L) I) -> (Y) { Y(l) = X(I(l)) }");
+  refuses("an access", [&](T i) -> Tensor { return f(zeros({4}), i); });
+  refuses("an access of none", [&](T i) -> Tensor { return f(zeros({0}), i); });
+}
+
+TEST_CASE("a call that finds a position outside changes no argument and gives no result") {
+  const auto f = function(
+      [](Tensor x, Tensor y, Tensor i) {
+        y += 1;
+        x.add_at(i, y);
+        return take(y, i) + x;
+      },
+      {.dynamic = Dynamic::yes});
+  for (const std::int64_t n : {4, 5, 9}) {
+    Tensor x = zeros({n}).realize(), y = ones({n}).realize();
+    const Tensor bad = (arange(n) + 1).realize(), good = arange(n).realize();
+    CHECK_THROWS_AS((void)f(x, y, bad), IndexError);
+    CHECK(holds(x == 0));
+    CHECK(holds(y == 1));
+    const Tensor got = f(x, y, good);
+    CHECK(holds(x == 2));
+    CHECK(holds(y == 2));
+    CHECK(holds(got == 4));
   }
 }
 

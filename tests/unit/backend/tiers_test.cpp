@@ -163,9 +163,12 @@ std::vector<Tensor> programs() {
   all.push_back(sqrt(abs(x)) * rsqrt(abs(x) + 0.1F) + floor(x) - round(x) + remainder(x, 1.7F));
   const Tensor table = some({9, 40}, DType::float32);
   const Tensor index = (iota({4, 30}) * 7 % 13 - 2).to(DType::int32).realize();
-  const ComprehensionResults read = comprehension(
-      "def f(float(V, D) T, int32(B, L) I) -> (Y, S) {"
-      " Y(b, l, d) = I(b, l) < 0 ? -1.0 : exp(T(I(b, l), D - 1 - d)) S(b, d) +=! T(I(b, l), d) }")(table, index);
+  const std::vector<Operand> operands{table, index};
+  const ComprehensionResults read =
+      comprehension(
+          "def f(float(V, D) T, int32(B, L) I) -> (Y, S) {"
+          " Y(b, l, d) = I(b, l) < 0 ? -1.0 : exp(T(I(b, l), D - 1 - d)) S(b, d) +=! T(I(b, l), d) }")
+          .call(operands, {.bounds = Bounds::zero});
   all.push_back(read["Y"]);
   all.push_back(read["S"]);
   all.push_back(take(table.to(DType::float16), index, 1));

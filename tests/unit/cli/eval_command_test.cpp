@@ -88,7 +88,7 @@ TEST_CASE("errors of the program or the data are status 1, on standard error") {
   CHECK(message({folder / "none.tc"}).find("cannot be opened") != std::string::npos);
   CHECK(message({"-e", "def f(float(N, M) A, int32 k) -> (Y) { Y(j) = A(k, j) }", "--in", "A=" + a, "--set", "k=2",
                  "--checked"})
-            .find("index 2 leaves dimension 0 of 'A', which has positions 0 to 1") != std::string::npos);
+            .find("index 2 is out of range for axis 0 of size 2; valid are 0 to 1") != std::string::npos);
 }
 
 TEST_CASE("wrong usage is status 2") {

@@ -1,7 +1,5 @@
 #include "backend/eigen/tile/scatter.hpp"
 
-#include <fmt/format.h>
-
 #include <algorithm>
 #include <memory>
 #include <utility>
@@ -89,25 +87,6 @@ Functions functions_of(Op op, DType dtype) {
       break;
   }
   throw InternalError("scatter", "halves are combined in float32");
-}
-
-void check_positions(const codegen::Scattering& s, const std::int64_t* positions) {
-  const std::int64_t n = s.each ? s.rows * s.keys * s.inner : s.keys;
-  // The least and greatest of a block of positions take vector instructions; a search takes branches.
-  constexpr std::int64_t kBlock = 1024;
-  for (std::int64_t begin = 0; begin < n; begin += kBlock) {
-    const std::int64_t end = std::min(n, begin + kBlock);
-    std::int64_t least = 0, greatest = -1;
-    for (std::int64_t i = begin; i < end; ++i) {
-      least = std::min(least, positions[i]);
-      greatest = std::max(greatest, positions[i]);
-    }
-    if (least >= -s.extent && greatest < s.extent) continue;
-    const auto* const found = std::find_if(positions + begin, positions + end,
-                                           [&](std::int64_t p) { return p < -s.extent || p >= s.extent; });
-    throw IndexError("scatter", fmt::format("index {} is out of range for axis {} of size {}; valid are {} to {}",
-                                            *found, s.axis, s.extent, -s.extent, s.extent - 1));
-  }
 }
 
 /// Nanoseconds of a line.
@@ -244,8 +223,6 @@ std::string describe_scatter(const ScatterPlan& plan) {
 
 void run_scatter(const ScatterPlan& plan, const Team& threads, std::span<void* const> arguments) {
   const codegen::Scattering& s = plan.scatter;
-  const auto* positions = static_cast<const std::int64_t*>(arguments[0]);
-  if (s.checked) check_positions(s, positions);
   const auto work = static_cast<double>(s.rows) * static_cast<double>(s.keys) * static_cast<double>(s.inner);
   const int most = threads.count() == 1 || work < kParallelWork ? 1 : threads.count();
   const Scatter scatter(plan, arguments);

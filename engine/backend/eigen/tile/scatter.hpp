@@ -22,8 +22,7 @@ std::shared_ptr<const ScatterPlan> make_scatter_plan(const codegen::LoopProgram&
 /// The estimated time of a run on one core.
 double scatter_nanoseconds(const ScatterPlan& plan);
 std::string describe_scatter(const ScatterPlan& plan);
-/// Combines argument 1 into the last argument by the positions in argument 0. Throws IndexError if these are checked
-/// and one is outside.
+/// Combines argument 1 into the last argument by the positions in argument 0.
 void run_scatter(const ScatterPlan& plan, const Team& threads, std::span<void* const> arguments);
 
 }  // namespace oriel::backend::eigen

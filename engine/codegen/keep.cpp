@@ -44,6 +44,10 @@ class Keeper {
 
   bool run() {
     number_accesses();
+    for (const Stage& stage : program_.stages)
+      for (const Instr& in : stage.body)
+        if (in.op == graph::Op::Cast && in.code == Code::Elementwise && itemsize(in.dtype) > itemsize(in.from))
+          widened_.push_back(in.result);
     same_.resize(program_.values.size());
     for (std::size_t v = 0; v < same_.size(); ++v) same_[v] = static_cast<ValueId>(v);
     for (std::size_t s = 0; s < program_.stages.size(); ++s) number(static_cast<int>(s));
@@ -98,6 +102,8 @@ class Keeper {
     return cost;
   }
 
+  // Is v a conversion to more bytes? What it converts is kept in its place.
+  bool widened(ValueId v) const { return std::find(widened_.begin(), widened_.end(), v) != widened_.end(); }
   bool kept(ValueId v) const { return std::find(kept_.begin(), kept_.end(), v) != kept_.end(); }
   std::int64_t bytes(ValueId v) const {
     return numel(program_.stages[static_cast<std::size_t>(home(v))].inner).value() *
@@ -118,7 +124,7 @@ class Keeper {
       if (v == kNoValue) return;
       const ValueId first = same(v);
       // The question whether there is room comes first because it is cheaper.
-      if (home(v) == s && first != v && home(first) < s && (kept(first) || bytes(first) <= left_) &&
+      if (home(v) == s && first != v && home(first) < s && !widened(first) && (kept(first) || bytes(first) <= left_) &&
           recomputation(stage.body, v) > kKeepCost) {
         keep(first);
         v = first;
@@ -152,6 +158,7 @@ class Keeper {
   std::vector<ValueId> same_;
   std::map<InstrKey, ValueId> numbers_;
   std::vector<ValueId> kept_;
+  std::vector<ValueId> widened_;
 };
 
 }  // namespace

@@ -2,6 +2,8 @@
 // of the single operations.
 #include <doctest/doctest.h>
 
+#include <algorithm>
+
 #include "backend/eigen/tile/plan.hpp"
 #include "programs.hpp"
 #include "reference/loops.hpp"
@@ -70,14 +72,88 @@ TEST_CASE("a row's mean and scale are not spread, its squares are no pass of the
   REQUIRE(plan->stages.size() == 3);
   CHECK(plan->stages[1].body.size() == 1);  // the load
   REQUIRE(plan->stages[1].reductions.size() == 1);
-  CHECK((plan->stages[1].reductions[0].row != nullptr));
+  CHECK((plan->stages[1].reductions[0].sum.rows != nullptr));
   CHECK(plan->stages[2].body.size() == 3);  // load, the pair, the store
   for (const auto& stage : plan->stages)
     for (const auto& b : stage.broadcasts) CHECK(b.is_uniform);
   // If rows share a tile, the outer value is spread: each row has its own.
   const auto several = backend::eigen::make_tile_plan(Norm(8, 100).k.p, backend::isa::table(), 0);
-  CHECK((several->stages[1].reductions[0].row == nullptr));
+  CHECK((several->stages[1].reductions[0].sum.rows == nullptr));
   CHECK(!several->stages[2].broadcasts[0].is_uniform);
+}
+
+/// Moments of float32 in float64: of rows, or of columns.
+struct Moments {
+  /// `both`: also the sum of what is squared.
+  Moments(std::int64_t points, std::int64_t length, Orientation orientation, bool both) : k({points}, orientation) {
+    const bool columns = orientation == Orientation::Outer;
+    const auto in = k.argument(DType::float32, points * length);
+    const auto by = k.argument(DType::float32, points * length);
+    const auto out = k.argument(DType::float64, points, true);
+    const ShapeTracker t =
+        columns ? ShapeTracker(Shape{length, points}).permute({1, 0}) : ShapeTracker(Shape{points, length});
+    const auto op = [&](bool body, Op o, ValueId a, ValueId b = codegen::kNoValue) {
+      return k.op(body, o, DType::float64, a, b);
+    };
+    const auto wide = [&](std::int32_t argument) { return op(true, Op::Cast, k.load(true, argument, t)); };
+    k.stage({length});
+    const ValueId sum = k.reduce(Op::Sum, wide(in));
+    const ValueId product = k.reduce(Op::Sum, op(true, Op::Mul, wide(in), wide(by)));
+    const ValueId x = wide(by);
+    ValueId square = k.reduce(Op::Sum, op(true, Op::Mul, x, x));
+    if (both) square = op(false, Op::Sub, square, k.reduce(Op::Sum, x));
+    const ValueId count = k.constant(false, graph::Scalar::of_float(DType::float64, static_cast<double>(length)));
+    const ValueId middle = op(false, Op::Div, sum, count);
+    k.stage({length});
+    const ValueId left = op(true, Op::Sub, wide(in), middle);
+    const ValueId deviation = k.reduce(Op::Sum, op(true, Op::Mul, left, left));
+    k.store(false, op(false, Op::Add, op(false, Op::Mul, sum, product), op(false, Op::Mul, square, deviation)), out,
+            ShapeTracker(Shape{points}));
+  }
+  Builder k;
+};
+
+TEST_CASE("sums of float32 in float64 have the bits of their operations one by one") {
+  for (const std::string& level : isa_levels()) {
+    for (const Orientation orientation : {Orientation::Inner, Orientation::Outer}) {
+      for (const std::int64_t length : {1, 2, 5, 9, 31, 64, 100, 600, 1024, 1025, 5000, 70001}) {
+        for (const std::int64_t tile : {0, 256, 2048}) {
+          CAPTURE(level);
+          CAPTURE(length);
+          CAPTURE(tile);
+          CAPTURE(static_cast<int>(orientation));
+          const std::int64_t points = length > 5000 ? 2 : 37;
+          const LoopProgram p = Moments(points, length, orientation, length % 3 != 0).k.p;
+          const Bytes x = random_bytes(DType::float32, points * length, 5);
+          const Bytes y = random_bytes(DType::float32, points * length, 6);
+          const Bytes got(DType::float64, points), want(DType::float64, points);
+          backend::eigen::EigenBackend device({3, tile, level});
+          run(device, p, {&x, &y, &got});
+          interpret(p, {&x, &y, &want});
+          CHECK(got.same_bits(want));
+        }
+      }
+    }
+  }
+}
+
+TEST_CASE("float32 is converted while it is added, in rows, several rows and columns") {
+  for (const auto& [length, orientation] :
+       {std::pair(1024, Orientation::Inner), std::pair(100, Orientation::Inner), std::pair(100, Orientation::Outer)}) {
+    for (const bool both : {false, true}) {
+      const LoopProgram p = Moments(40, length, orientation, both).k.p;
+      const auto plan = backend::eigen::make_tile_plan(p, backend::isa::table(), 0);
+      REQUIRE(plan->stages.size() == 2);
+      for (const auto& stage : plan->stages) {
+        for (const auto& step : stage.body) CHECK((step.kind == backend::eigen::StepKind::Load));
+        for (const auto& r : stage.reductions)
+          CHECK((r.sum.rows != nullptr || r.moments.rows != nullptr || r.computed));
+        for (const auto& b : stage.broadcasts) CHECK(b.is_uniform);
+      }
+      CHECK(std::count_if(plan->stages[0].reductions.begin(), plan->stages[0].reductions.end(),
+                          [](const auto& r) { return r.computed; }) == (both ? 1 : 0));
+    }
+  }
 }
 
 TEST_CASE("a square or a difference that something else reads is stored") {
@@ -116,7 +192,7 @@ TEST_CASE("a stage that stores reads its operands before") {
   k.store(true, k.op(true, Op::Abs, DType::float32, x), out, t);
   static_cast<void>(k.reduce(Op::Sum, product));
   const auto plan = backend::eigen::make_tile_plan(k.p, backend::isa::table(), 0);
-  CHECK((plan->stages[0].reductions[0].row == nullptr));
+  CHECK((plan->stages[0].reductions[0].sum.rows == nullptr));
 }
 
 }  // namespace row_sums_test

@@ -89,44 +89,216 @@ void accumulate_rows(void* accumulator, std::int64_t width, const void* values, 
   }
 }
 
-/// The sum of element(i) for i < n. packet(i) is the packet that begins at element i.
-template <class Packets, class Element>
-float sum_of(std::int64_t n, Packets packet, Element element) {
-  using Lanes = PacketLanes<float, SumOf>;
-  return reduce_row<float, SumOf>(n, [&](std::int64_t from, std::int64_t count) {
+/// A packet of T that holds the elements from x on.
+template <class T>
+typename Eigen::internal::packet_traits<T>::type packet_of(const float* x) {
+  using P = typename Eigen::internal::packet_traits<T>::type;
+  if constexpr (std::is_same_v<T, float>) {
+    return Eigen::internal::ploadu<P>(x);
+  } else {
+    // g++ 12 splits a __builtin_convertvector to wider vectors.
+#if defined(__AVX512F__)
+    return _mm512_cvtps_pd(_mm256_loadu_ps(x));
+#elif defined(__AVX__)
+    return _mm256_cvtps_pd(_mm_loadu_ps(x));
+#elif defined(__aarch64__)
+    return vcvt_f64_f32(vld1_f32(x));
+#else
+    return _mm_cvtps_pd(_mm_castpd_ps(_mm_load_sd(reinterpret_cast<const double*>(x))));
+#endif
+  }
+}
+
+// What a sum adds: `packet` at element i of a row or line, and `element` alone. T: the dtype of the sum.
+template <class T>
+struct ElementAt {
+  const float* x;
+  auto packet(std::int64_t i) const { return packet_of<T>(x + i); }
+  T element(std::int64_t i) const { return static_cast<T>(x[i]); }
+};
+template <class T>
+struct ProductAt {
+  const float* x;
+  const float* y;
+  auto packet(std::int64_t i) const { return Eigen::internal::pmul(packet_of<T>(x + i), packet_of<T>(y + i)); }
+  T element(std::int64_t i) const { return static_cast<T>(x[i]) * static_cast<T>(y[i]); }
+};
+template <class T>
+struct DeviationAt {
+  using P = typename Eigen::internal::packet_traits<T>::type;
+  DeviationAt(const float* row, T mean) : x(row), middle(mean), middles(Eigen::internal::pset1<P>(mean)) {}
+  P packet(std::int64_t i) const {
+    const P d = Eigen::internal::psub(packet_of<T>(x + i), middles);
+    return Eigen::internal::pmul(d, d);
+  }
+  T element(std::int64_t i) const {
+    const T d = static_cast<T>(x[i]) - middle;
+    return d * d;
+  }
+  const float* x;
+  T middle;
+  P middles;
+};
+
+/// The sum of n summands.
+template <class T, class At>
+T sum_of(std::int64_t n, const At& at) {
+  using F = ReductionOf<Op::Sum, dtype_of<T>>;
+  using Lanes = PacketLanes<T, F>;
+  return reduce_row<T, F>(n, [&](std::int64_t from, std::int64_t count) {
     Lanes lanes;
-    const std::int64_t done = lanes.take(count, [&](std::int64_t i) { return packet(from + i); });
-    if (done == count) return lanes.joined();
-    alignas(64) float lane[kLanes];
-    lanes.store(lane);
-    for (std::int64_t i = done; i < count; ++i) lane[i - done] += element(from + i);
-    return join_lanes<float, SumOf>(lane);
+    const std::int64_t done = lanes.take(count, [&](std::int64_t i) { return at.packet(from + i); });
+    if (done < count) {
+      // The identity changes no lane that began with it.
+      alignas(64) T rest[kLanes];
+      Lanes().store(rest);
+      for (std::int64_t i = done; i < count; ++i) rest[i - done] = at.element(from + i);
+      for (int k = 0; k < Lanes::kCount; ++k)
+        lanes.lane[k] = Lanes::of(lanes.lane[k], Eigen::internal::ploadu<typename Lanes::P>(rest + k * Lanes::kSize));
+    }
+    return lanes.joined();
   });
 }
 
-void sum_of_products(const void* a, const void* b, std::int64_t n, void* out) {
+/// A sum of elements and the sum of their squares.
+struct Moments {
+  using Sum = ReductionOf<Op::Sum, DType::float64>;
+  static Moments of(const Moments& a, const Moments& b) {
+    return {Sum::of(a.sum, b.sum), Sum::of(a.squares, b.squares)};
+  }
+  double sum;
+  double squares;
+};
+
+/// Those of at most a block; of squares alone the sum is 0. So few packets of lanes at a time that both stay in
+/// registers.
+template <bool kBoth>
+__attribute__((noinline)) Moments block_moments(const float* x, std::int64_t n) {
   namespace in = Eigen::internal;
-  using P = in::packet_traits<float>::type;
-  const float* x = static_cast<const float*>(a);
-  const float* y = static_cast<const float*>(b);
-  *static_cast<float*>(out) = sum_of(
-      n, [&](std::int64_t i) { return in::pmul(in::ploadu<P>(x + i), in::ploadu<P>(y + i)); },
-      [&](std::int64_t i) { return x[i] * y[i]; });
+  using Lanes = PacketLanes<double, Moments::Sum>;
+  using P = Lanes::P;
+  constexpr int kPart = Lanes::kCount < 4 ? Lanes::kCount : 4;
+  alignas(64) double sums[kLanes], squares[kLanes];
+  const std::int64_t whole = n / kLanes * kLanes;
+  for (int part = 0; part < Lanes::kCount; part += kPart) {
+    const float* from = x + static_cast<std::int64_t>(part * Lanes::kSize);
+    P sum[kPart], square[kPart];
+    for (int k = 0; k < kPart; ++k) sum[k] = square[k] = in::pset1<P>(Moments::Sum::identity<double>());
+    const auto take = [&](std::int64_t at) {
+      ORIEL_UNROLL
+      for (int k = 0; k < kPart; ++k) {
+        const P v = packet_of<double>(from + at + static_cast<std::int64_t>(k * Lanes::kSize));
+        if constexpr (kBoth) sum[k] = in::padd(sum[k], v);
+        square[k] = in::pmadd(v, v, square[k]);  // the square of a float32 is exact
+      }
+    };
+    std::int64_t i = 0;
+    for (; i + 2 * kLanes <= whole; i += 2 * kLanes) {
+      take(i);
+      take(i + kLanes);
+    }
+    if (i < whole) take(i);
+    for (int k = 0; k < kPart; ++k) {
+      in::pstore(sums + (part + k) * Lanes::kSize, sum[k]);
+      in::pstore(squares + (part + k) * Lanes::kSize, square[k]);
+    }
+  }
+  for (std::int64_t i = whole; i < n; ++i) {
+    const double v = x[i];
+    sums[i - whole] += v;
+    squares[i - whole] += v * v;
+  }
+  return {kBoth ? Lanes(sums).joined() : 0, Lanes(squares).joined()};
 }
 
-void sum_of_squares(const void* a, const void* b, std::int64_t n, void* out) {
-  namespace in = Eigen::internal;
-  using P = in::packet_traits<float>::type;
+template <bool kBoth>
+Moments moments_of(const float* x, std::int64_t n) {
+  return reduce_row<Moments, Moments>(
+      n, [&](std::int64_t at, std::int64_t count) { return block_moments<kBoth>(x + at, count); });
+}
+
+template <class T, Summand kSummand>
+void sum_rows(const void* a, const void* b, std::int64_t rows, std::int64_t cols, void* out) {
   const float* x = static_cast<const float*>(a);
-  const float middle = *static_cast<const float*>(b);
-  const P m = in::pset1<P>(middle);
-  *static_cast<float*>(out) = sum_of(
-      n,
-      [&](std::int64_t i) {
-        const P d = in::psub(in::ploadu<P>(x + i), m);
-        return in::pmul(d, d);
-      },
-      [&](std::int64_t i) { return (x[i] - middle) * (x[i] - middle); });
+  T* sums = static_cast<T*>(out);
+  for (std::int64_t i = 0; i < rows; ++i, x += cols) {
+    if constexpr (kSummand == Summand::Element) {
+      sums[i] = sum_of<T>(cols, ElementAt<T>{x});
+    } else if constexpr (kSummand == Summand::Product) {
+      if constexpr (std::is_same_v<T, double>) {
+        if (a == b) {
+          sums[i] = moments_of<false>(x, cols).squares;
+          continue;
+        }
+      }
+      sums[i] = sum_of<T>(cols, ProductAt<T>{x, static_cast<const float*>(b) + i * cols});
+    } else {
+      sums[i] = sum_of<T>(cols, DeviationAt<T>(x, static_cast<const T*>(b)[i]));
+    }
+  }
+}
+
+template <class T, Summand kSummand>
+void sum_columns(void* acc, std::int64_t width, std::int64_t position, const void* a, const void* b,
+                 std::int64_t rows) {
+  const float* x = static_cast<const float*>(a);
+  const float* y = static_cast<const float*>(b);
+  const T* m = static_cast<const T*>(b);
+  for (std::int64_t r = 0; r < rows; ++r, x += width) {
+    T* lane = static_cast<T*>(acc) + (position + r) % kLanes * width;
+    ORIEL_VECTOR_LOOP
+    for (std::int64_t j = 0; j < width; ++j) {
+      if constexpr (kSummand == Summand::Element) {
+        lane[j] += static_cast<T>(x[j]);
+      } else if constexpr (kSummand == Summand::Product) {
+        lane[j] += static_cast<T>(x[j]) * static_cast<T>(y[j]);
+      } else {
+        const T d = static_cast<T>(x[j]) - m[j];
+        lane[j] += d * d;
+      }
+    }
+    if constexpr (kSummand == Summand::Product) y += width;
+  }
+}
+
+[[maybe_unused]] void moment_rows(const void* a, std::int64_t rows, std::int64_t cols, void* sums, void* squares) {
+  const float* x = static_cast<const float*>(a);
+  for (std::int64_t i = 0; i < rows; ++i, x += cols) {
+    const Moments m = moments_of<true>(x, cols);
+    static_cast<double*>(sums)[i] = m.sum;
+    static_cast<double*>(squares)[i] = m.squares;
+  }
+}
+
+[[maybe_unused]] void moment_columns(void* sums, void* squares, std::int64_t width, std::int64_t position,
+                                     const void* a, std::int64_t rows) {
+  const float* x = static_cast<const float*>(a);
+  for (std::int64_t r = 0; r < rows; ++r, x += width) {
+    double* sum = static_cast<double*>(sums) + (position + r) % kLanes * width;
+    double* square = static_cast<double*>(squares) + (position + r) % kLanes * width;
+    ORIEL_VECTOR_LOOP
+    for (std::int64_t j = 0; j < width; ++j) {
+      const double v = x[j];
+      sum[j] += v;
+      square[j] += v * v;
+    }
+  }
+}
+
+void add_sums(Table& t) {
+  SumFns* const narrow = t.sums[0];
+  narrow[static_cast<int>(Summand::Product)].rows = sum_rows<float, Summand::Product>;
+  narrow[static_cast<int>(Summand::Deviation)].rows = sum_rows<float, Summand::Deviation>;
+  if constexpr (!kFew) {
+    SumFns* const wide = t.sums[1];
+    t.moments = {moment_rows, moment_columns};
+    wide[static_cast<int>(Summand::Element)] = {sum_rows<double, Summand::Element>,
+                                                sum_columns<double, Summand::Element>};
+    wide[static_cast<int>(Summand::Product)] = {sum_rows<double, Summand::Product>,
+                                                sum_columns<double, Summand::Product>};
+    wide[static_cast<int>(Summand::Deviation)] = {sum_rows<double, Summand::Deviation>,
+                                                  sum_columns<double, Summand::Deviation>};
+  }
 }
 
 template <Op kOp, DType kDType, class T>
@@ -166,8 +338,7 @@ void add_reduce_ops(Table& table) {
   add_all<DType::float32, float>(table);
   add_all<DType::float64, double>(table);
   add_all<DType::bool_, std::uint8_t>(table);  // bytes that hold 0 or 1
-  table.sum_of_products = sum_of_products;
-  table.sum_of_squares = sum_of_squares;
+  add_sums(table);
 }
 
 }  // namespace oriel::backend::isa::ORIEL_ISA_LEVEL

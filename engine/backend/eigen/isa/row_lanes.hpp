@@ -37,7 +37,6 @@ template <Op kOp, DType kDType>
 using ReductionOf =
     Reduce<typename FunctorOf<row(kOp).combination, kind(kDType), typename NamedOf<row(kOp).combination>::type>::type,
            typename IdentityOf<identity(kOp, kDType)>::type>;
-using SumOf = ReductionOf<Op::Sum, DType::float32>;
 
 /// Does a reduction of T combine in packets, and do these lose a NaN?
 template <class T, class F>

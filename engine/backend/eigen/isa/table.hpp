@@ -53,11 +53,31 @@ using PutFn = void (*)(void* dst, const void* src, const std::int32_t* distances
 using IotaFn = void (*)(std::int64_t* dst, std::int64_t pitch, std::int64_t base, std::int64_t row, std::int64_t col,
                         std::int64_t rows, std::int64_t cols);
 
-/// Reduces a row of n elements in the fixed order. Each element is computed from a[i] and b[i].
-using RowFn = void (*)(const void* a, const void* b, std::int64_t n, void* out);
+/// What a sum in float32 or float64 adds, computed from float32 elements x of `a` and from `b` in the dtype of the sum.
+enum class Summand : std::uint8_t {
+  Element,    // x
+  Product,    // x * y, with the float32 element y of `b`; `b` may be `a`
+  Deviation,  // (x - m)^2, with one number m of `b` for each row or column
+};
+inline constexpr int kSummands = static_cast<int>(Summand::Deviation) + 1;
+/// Sums that compute what they add, in the fixed order. Null functions are not there.
+struct SumFns {
+  /// out[i] = the sum of the `cols` summands from a[i * cols] on, for i < rows.
+  void (*rows)(const void* a, const void* b, std::int64_t rows, std::int64_t cols, void* out) = nullptr;
+  /// acc[(position + r) % kLanes * width + j] += the summand at r * width + j, for r < rows, j < width.
+  void (*columns)(void* acc, std::int64_t width, std::int64_t position, const void* a, const void* b,
+                  std::int64_t rows) = nullptr;
+};
 
 /// acc[r % kLanes * width + j] op= x[r * pitch + j] for r < rows, j < width, in the order of r.
 using AccumulateRowsFn = void (*)(void* acc, std::int64_t width, const void* x, std::int64_t pitch, std::int64_t rows);
+
+/// Sums in float64 of float32 elements and of their squares, which share a loop. As SumFns.
+struct MomentFns {
+  void (*rows)(const void* x, std::int64_t rows, std::int64_t cols, void* sums, void* squares) = nullptr;
+  void (*columns)(void* sums, void* squares, std::int64_t width, std::int64_t position, const void* x,
+                  std::int64_t rows) = nullptr;
+};
 
 /// One reduction over one dtype, in the fixed order. An accumulator holds kLanes rows of `width` values.
 struct ReduceFns {
@@ -270,9 +290,6 @@ struct Table {
   void (*stream)(void* dst, const void* src, std::int64_t bytes) = nullptr;
   void (*fence)() = nullptr;
   ReduceFns reduce[kReduceCount][kDTypeCount] = {};
-  /// float32 sums in one pass: of a[i] * b[i], and of (a[i] - b)^2 where b is one number.
-  RowFn sum_of_products = nullptr;
-  RowFn sum_of_squares = nullptr;
   SortFns sort;
   ScanFns scan[kScans][kDTypeCount];     // by the dtype of the result; there is none for Recurrence
   ProductFns product[kDTypeCount] = {};  // register dtypes that multiply and add
@@ -280,6 +297,8 @@ struct Table {
   /// Of the reductions. Null for elements of less than 4 bytes, and in the profile small; others also reduce tiny rows
   /// without gaps, several in a vector (has_tiny_rows).
   AccumulateRowsFn accumulate_rows[kReduceCount][kDTypeCount] = {};
+  SumFns sums[2][kSummands] = {};  // in float32, in float64
+  MomentFns moments;
 };
 
 /// The table of the best level that this machine has, or of the one that ORIEL_ISA names. Throws ArgumentError for a

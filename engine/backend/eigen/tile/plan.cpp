@@ -32,6 +32,9 @@ namespace {
 static_assert(isa::kBlock == ops::reduction::kBlock && isa::kLanes == ops::reduction::kOrder,
               "one order of reductions");
 
+// Shorter rows are reduced several in a vector.
+constexpr std::int64_t kShortestSummed = 9;
+
 bool is_pinned(const Plan& plan, Slot slot) {
   return std::any_of(plan.pinned.begin(), plan.pinned.end(), [&](const Pinned& p) { return p.slot == slot; });
 }
@@ -60,7 +63,9 @@ void find_direct(Plan& plan) {
     if (stage.body.size() != 1 || stage.reductions.size() != 1 || !stage.kept.empty()) continue;
     const TileStep& load = stage.body.front();
     const ReducePlan& r = stage.reductions.front();
-    if (load.kind != StepKind::Load || load.ahead != 0 || r.row != nullptr || r.input != load.dst) continue;
+    if (load.kind != StepKind::Load || load.ahead != 0 || r.sum.rows != nullptr || r.moments.rows != nullptr ||
+        r.input != load.dst)
+      continue;
     const MemoryAccess& m = plan.accesses[static_cast<std::size_t>(load.access)];
     if (m.same && m.walk.matrix() && (!plan.columns || r.accumulate_rows != nullptr)) stage.direct = load.access;
   }
@@ -161,10 +166,14 @@ class Planner {
   }
 
   void lower_body(Stage stage, StagePlan& out, Registers& registers) {
-    const std::vector<RowSum> sums =
-        row_sums(stages_, table_, takes_row_sums(out), stage, [&](ValueId v) { return one_number(v, true); });
+    const std::vector<RowSum> sums = row_sums(stages_, table_, summed_rows(out), stage, [&](ValueId v) {
+      return values_.pinned[static_cast<std::size_t>(v)] || values_.outer[static_cast<std::size_t>(v)];
+    });
     std::vector<ValueId> summed;
-    for (const RowSum& sum : sums) summed.insert(summed.end(), {sum.a, sum.b});
+    for (const RowSum& sum : sums) {
+      summed.push_back(sum.a);
+      if (!sum.is_uniform) summed.push_back(sum.b);
+    }
     // Outer values that the loops read are spread into registers that keep for the whole stage.
     std::vector<Slot> slots = values_.slot;
     const auto spread = [&](ValueId v) {
@@ -238,10 +247,18 @@ class Planner {
       if (p.fns->accumulate == nullptr) {
         refuse("no " + std::string(graph::name(r.op)) + " of " + std::string(oriel::name(r.dtype)));
       }
-      p.row = sums[k].row;
+      p.sum = sums[k].fns;
+      p.moments = sums[k].moments;
+      p.squares = sums[k].squares;
+      p.computed = sums[k].computed;
       p.is_uniform = sums[k].is_uniform;
       p.input = placed(sums[k].a, slots);
-      if (sums[k].b != kNoValue) p.second = placed(sums[k].b, slots);
+      p.log_input = static_cast<std::int8_t>(log_bytes(sums[k].a));
+      if (p.is_uniform) {
+        p.second = beside(sums[k].b, out);
+      } else if (sums[k].b != kNoValue) {
+        p.second = placed(sums[k].b, slots);
+      }
       p.result = values_.slot[static_cast<std::size_t>(r.result)];
       p.log_bytes = static_cast<std::int8_t>(log_bytes(r.result));
       out.reductions.push_back(p);
@@ -303,10 +320,26 @@ class Planner {
     (once ? plan_->repeated : steps).push_back(step);
   }
 
-  /// Do the tiles hold whole blocks of one row?
-  bool takes_row_sums(const StagePlan& stage) const {
-    return frame_ == nullptr && !plan_->columns && plan_->block == 1 &&
-           (stage.step % isa::kBlock == 0 || stage.step == stage.points);
+  /// The slot of a number for each outer point that loops read beside their tile: it is not spread over the tile.
+  Slot beside(ValueId v, StagePlan& out) {
+    const Slot from = placed(v, values_.slot);
+    if (values_.pinned[static_cast<std::size_t>(v)]) return from;
+    Broadcast b;
+    b.from = from;
+    b.to = tables_.new_slot(plan_->offsets[static_cast<std::size_t>(from)]);
+    b.log_bytes = static_cast<std::int8_t>(log_bytes(v));
+    out.broadcasts.push_back(b);
+    return b.to;
+  }
+
+  SummedRows summed_rows(const StagePlan& stage) const {
+    if (frame_ != nullptr) return SummedRows::None;
+    if (plan_->columns) return SummedRows::Columns;
+    if (rows_ > 0) return SummedRows::Given;
+    const bool whole = stage.step == stage.points;
+    if (plan_->block == 1) return whole || stage.step % isa::kBlock == 0 ? SummedRows::One : SummedRows::None;
+    return whole && stage.points >= kShortestSummed && stage.points <= isa::kBlock ? SummedRows::Several
+                                                                                   : SummedRows::None;
   }
 
   /// Is v one number in all of a tile's registers?

@@ -77,13 +77,17 @@ struct Broadcast {
 struct ReducePlan {
   const isa::ReduceFns* fns = nullptr;
   isa::AccumulateRowsFn accumulate_rows = nullptr;
-  /// If tiles hold whole blocks of one row: sums values that it computes from two operands. Else null.
-  isa::RowFn row = nullptr;
-  bool is_uniform = false;  // the second operand is one number
-  Slot input = 0;           // the first operand if there is a row function
+  /// Sums values that it computes from two operands, where row_sums says so. Else null.
+  isa::SumFns sum;
+  isa::MomentFns moments;     // if they are there, its pass also computes the sum of squares of reduction `squares`
+  std::int32_t squares = -1;  // index into the stage's reductions
+  bool computed = false;      // by the pass of another reduction
+  bool is_uniform = false;    // the second operand is one number for each outer point
+  Slot input = 0;             // the first operand if it computes what it sums
   Slot second = 0;
   Slot result = 0;
-  std::int8_t log_bytes = 2;
+  std::int8_t log_input = 2;     // bytes of an element of the operands, unless one is uniform
+  std::int8_t log_bytes = 2;     // of the result
   std::int64_t accumulator = 0;  // arena offset: kLanes * block values
   std::int64_t waiting = 0;      // arena offset: `levels` times block values
 };

@@ -180,7 +180,12 @@ void Worker::run_loops(const StagePlan& stage, std::int64_t first, std::int64_t 
     take_kept(stage, 0);
     run_steps(stage.body, {first, n, 0, stage.points});
     for (std::size_t k = 0; k < stage.reductions.size(); ++k) {
-      reduce_rows(stage.reductions[k], n, 0, stage.points, result(k));
+      const ReducePlan& r = stage.reductions[k];
+      if (r.moments.rows != nullptr) {
+        reduce_moments(r, n, 0, stage.points, result(k), result(static_cast<std::size_t>(r.squares)));
+      } else if (!r.computed) {
+        reduce_rows(r, n, 0, stage.points, result(k));
+      }
     }
     return;
   }
@@ -204,16 +209,27 @@ void Worker::run_loops(const StagePlan& stage, std::int64_t first, std::int64_t 
       // A whole block of one row needs no lanes in memory.
       const bool whole = n == 1 && position == 0 && (take == isa::kBlock || at + m == end);
       for (const ReducePlan& r : stage.reductions) {
+        if (r.computed) continue;
         char* acc = arena_ + r.accumulator;
-        if (whole) {
+        char* squares =
+            r.squares < 0 ? nullptr : arena_ + stage.reductions[static_cast<std::size_t>(r.squares)].accumulator;
+        const std::int64_t skip = done * n << r.log_input;
+        const char* x = static_cast<const char*>(slots_[r.input]) + skip;
+        const char* y = static_cast<const char*>(slots_[r.second]) + (r.is_uniform ? 0 : skip);
+        if (whole && squares != nullptr) {
+          reduce_moments(r, 1, done, take, acc, squares);
+        } else if (whole) {
           reduce_rows(r, 1, done, take, acc);
-          reduced.join(r, n, blocks);
+        } else if (squares != nullptr) {
+          r.moments.columns(acc, squares, n, position, x, take);
+        } else if (r.sum.columns != nullptr) {
+          r.sum.columns(acc, n, position, x, y, take);
         } else {
-          const char* x = static_cast<const char*>(slots_[r.input]) + (done * n << r.log_bytes);
           r.fns->accumulate(acc, isa::kLanes * n, position * n, x, take * n);
         }
       }
       if (whole) {
+        for (const ReducePlan& r : stage.reductions) reduced.join(r, n, blocks);
         ++blocks;
         done += take;
         continue;
@@ -259,7 +275,11 @@ void Worker::reduce_memory(const StagePlan& stage, std::int64_t first, std::int6
 void Worker::run_rows(const StagePlan& stage, std::int64_t first, std::int64_t n, std::int64_t begin,
                       std::int64_t count, void* result) {
   for (const Broadcast& b : stage.broadcasts) {
-    table_.copy[b.log_bytes](slots_[b.to], count, 1, slots_[b.from], 1, 0, n, count);
+    if (b.is_uniform) {
+      slots_[b.to] = slots_[b.from];
+    } else {
+      table_.copy[b.log_bytes](slots_[b.to], count, 1, slots_[b.from], 1, 0, n, count);
+    }
   }
   take_kept(stage, 0);
   run_steps(stage.body, {first, n, begin, count});
@@ -268,12 +288,15 @@ void Worker::run_rows(const StagePlan& stage, std::int64_t first, std::int64_t n
 
 void Worker::reduce_rows(const ReducePlan& r, std::int64_t rows, std::int64_t from, std::int64_t count,
                          void* result) const {
-  const char* a = static_cast<const char*>(slots_[r.input]) + (from << r.log_bytes);
-  if (r.row == nullptr) {
-    r.fns->rows(a, count, rows, count, result);
-  } else {
-    r.row(a, static_cast<const char*>(slots_[r.second]) + (r.is_uniform ? 0 : from << r.log_bytes), count, result);
-  }
+  const char* a = static_cast<const char*>(slots_[r.input]) + (from << r.log_input);
+  if (r.sum.rows == nullptr) return r.fns->rows(a, count, rows, count, result);
+  const char* b = static_cast<const char*>(slots_[r.second]) + (r.is_uniform ? 0 : from << r.log_input);
+  r.sum.rows(a, b, rows, count, result);
+}
+
+void Worker::reduce_moments(const ReducePlan& r, std::int64_t rows, std::int64_t from, std::int64_t count, void* sums,
+                            void* squares) const {
+  r.moments.rows(static_cast<const char*>(slots_[r.input]) + (from << r.log_input), rows, count, sums, squares);
 }
 
 void Worker::take_kept(const StagePlan& stage, std::int64_t tile) {

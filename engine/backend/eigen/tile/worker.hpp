@@ -72,8 +72,11 @@ class Worker {
   /// Reduces inner points [begin, end) of n rows or columns of a matrix, where it lies in memory.
   void reduce_memory(const StagePlan& stage, std::int64_t first, std::int64_t n, std::int64_t begin, std::int64_t end,
                      void* result) const;
-  /// Reduces elements [from, from + count) of rows in a tile. If the plan computes what it sums, there is one row.
+  /// Reduces elements [from, from + count) of rows in a tile. If there are several rows, these are all their elements.
   void reduce_rows(const ReducePlan& r, std::int64_t rows, std::int64_t from, std::int64_t count, void* result) const;
+  /// The same for a sum and a sum of squares at once.
+  void reduce_moments(const ReducePlan& r, std::int64_t rows, std::int64_t from, std::int64_t count, void* sums,
+                      void* squares) const;
   void spread_outer_values(const StagePlan& stage, void* const* outer, std::int64_t n);
   /// Points the kept values of a stage at the registers of a tile of the row.
   void take_kept(const StagePlan& stage, std::int64_t tile);

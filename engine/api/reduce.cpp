@@ -8,6 +8,7 @@
 #include <optional>
 
 #include "api/call.hpp"
+#include "api/moments.hpp"
 #include "oriel/error.hpp"
 #include "sym/decide.hpp"
 #include "view/layouts/iterate.hpp"
@@ -16,6 +17,7 @@ namespace oriel {
 
 using api::Access;
 using api::Call;
+using api::Moments;
 using graph::NodePtr;
 using graph::Op;
 using graph::Scalar;
@@ -45,13 +47,7 @@ struct Reduced {
     NodePtr total = reduce(Op::Sum, x);
     return call.binary(Op::Div, std::move(total), call.count(x->shape, axes));
   }
-  // x - mean(x), and the sum of its squares divided by `divisor`.
-  template <class Divisor>
-  std::pair<NodePtr, NodePtr> deviation(Divisor divisor) const {
-    NodePtr centred = call.binary(Op::Sub, source, mean(source));
-    NodePtr squares = reduce(Op::Sum, call.binary(Op::Mul, centred, centred));
-    return {std::move(centred), call.binary(Op::Div, std::move(squares), divisor)};
-  }
+  Moments moments(double eps = 0) const { return {{call, source}, axes, Moments::From::Mean, eps}; }
   Tensor finish(NodePtr x) const {
     x = call.cast(std::move(x), dtype);
     return Access::tensor(keepdim ? std::move(x) : call.drop(std::move(x), axes));
@@ -168,25 +164,27 @@ Tensor mean(const Operand& x, DType dtype, const Axes& axes, KeepDim keepdim) {
 
 namespace {
 
-NodePtr variance(Reduced& r, double correction) {
+/// f(moments, the count less the correction, at least 0), finished.
+template <class F>
+Tensor spread(Reduced&& r, double correction, F&& f) {
   r.compose();
   const SymInt n = r.call.count(r.source->shape, r.axes);
   checked_number(r.call.operation(), "correction", correction, true);
   if (n.is_symbolic() && std::abs(correction) <= 1 << 30 && correction == std::floor(correction))
-    return r.deviation(sym_max(n - static_cast<std::int64_t>(correction), 0)).second;
-  return r.deviation(std::max(static_cast<double>(n.value()) - correction, 0.0)).second;
+    return r.finish(f(r.moments(), sym_max(n - static_cast<std::int64_t>(correction), 0)).node());
+  return r.finish(f(r.moments(), std::max(static_cast<double>(n.value()) - correction, 0.0)).node());
 }
 
 }  // namespace
 
 Tensor var(const Operand& x, const Axes& axes, KeepDim keepdim, double correction) {
-  Reduced r("var", x, axes, keepdim);
-  return r.finish(variance(r, correction));
+  return spread(Reduced("var", x, axes, keepdim), correction,
+                [](const Moments& m, const auto& divisor) { return m.variance(divisor); });
 }
 
 Tensor stddev(const Operand& x, const Axes& axes, KeepDim keepdim, double correction) {
-  Reduced r("stddev", x, axes, keepdim);
-  return r.finish(r.call.unary(Op::Sqrt, variance(r, correction)));
+  return spread(Reduced("stddev", x, axes, keepdim), correction,
+                [](const Moments& m, const auto& divisor) { return m.deviation(divisor); });
 }
 
 Tensor count_nonzero(const Operand& x, const Axes& axes, KeepDim keepdim) {
@@ -269,9 +267,7 @@ Tensor layer_norm(const Operand& x, const Axes& axes, double eps) {
   Reduced r("layer_norm", x, axes, true);
   checked_number("layer_norm", "eps", eps, false);
   r.compose();
-  auto [centred, variance] = r.deviation(r.call.count(r.source->shape, r.axes));
-  NodePtr scale = r.call.unary(Op::Rsqrt, r.call.binary(Op::Add, std::move(variance), eps));
-  return r.finish_whole(r.call.binary(Op::Mul, std::move(centred), std::move(scale)));
+  return r.finish_whole(r.moments(eps).normalised().node());
 }
 
 namespace {

@@ -7,6 +7,7 @@
 #include <cmath>
 #include <limits>
 
+#include "api/moments.hpp"
 #include "api/value.hpp"
 #include "oriel/error.hpp"
 #include "oriel/ops.hpp"
@@ -16,6 +17,7 @@ namespace oriel {
 
 using api::Access;
 using api::Call;
+using api::Moments;
 using api::Op;
 using api::Value;
 
@@ -104,15 +106,9 @@ struct Normalised {
     aligned[1] = channels;
     return Value(call, call.cast(Access::node(numbers), source.dtype())).reshape(aligned);
   }
-  Value mean(const Value& x, const Ints& axes) const {
-    return x.reduce(Op::Sum, axes).binary(Op::Div, call.count(x.shape(), axes));
+  Moments moments(const Value& x, const Ints& axes, Moments::From from = Moments::From::Mean) const {
+    return {x, axes, from, options.eps};
   }
-  /// x less its mean over `axes`, and the mean of its squares.
-  std::pair<Value, Value> deviation(const Value& x, const Ints& axes) const {
-    const Value centred = x - mean(x, axes);
-    return {centred, mean(centred * centred, axes)};
-  }
-  Value divided(const Value& centred, const Value& variance) const { return centred * rsqrt(variance + options.eps); }
 
   Tensor finish(Value v, bool channels = true) const {
     const auto operand = [&](const Tensor& numbers, const char* what) {
@@ -178,7 +174,7 @@ Tensor batch_norm(const Operand& x, const Tensor& mean, const Tensor& variance, 
   const Normalised n("batch_norm", x, options);
   n.need_channels(2);
   const Value centred = n.source - n.by_channel(mean, "means");
-  return n.finish(n.divided(centred, n.by_channel(variance, "variances")));
+  return n.finish(centred * rsqrt(n.by_channel(variance, "variances") + options.eps));
 }
 
 Tensor batch_norm_training(const Operand& x, Tensor& running_mean, Tensor& running_variance, const NormOptions& options,
@@ -190,24 +186,24 @@ Tensor batch_norm_training(const Operand& x, Tensor& running_mean, Tensor& runni
   Ints axes = api::axes_from(2, n.source.shape().size());
   axes.insert(axes.begin(), SymInt(0));
   const SymInt count = n.call.count(n.source.shape(), axes);
-  const auto [centred, variance] = n.deviation(n.source, axes);
-  Tensor out = n.finish(n.divided(centred, variance));
+  const Moments moments = n.moments(n.source, axes);
+  Tensor out = n.finish(moments.normalised());
   const Site site = Access::site(x);
   const auto update = [&](Tensor& running, const Value& batch) {
-    const Value before(n.call, n.call.cast(Access::node(running), batch.dtype()));
-    const Tensor mixed = (before * (1 - momentum) + batch.drop(axes) * momentum).tensor();
+    const Value before(n.call, n.call.cast(Access::node(running), n.source.dtype()));
+    const Value now = batch.drop(axes).to(n.source.dtype());
+    const Tensor mixed = (before * (1 - momentum) + now * momentum).tensor();
     running.assign(Operand(mixed, site));
   };
-  update(running_mean, n.mean(n.source, axes));
-  update(running_variance, variance.binary(Op::Mul, count).binary(Op::Div, sym_max(count - 1, 0)));
+  update(running_mean, moments.mean());
+  update(running_variance, moments.variance(sym_max(count - 1, 0)));
   return out;
 }
 
 Tensor instance_norm(const Operand& x, const NormOptions& options) {
   const Normalised n("instance_norm", x, options);
   n.need_channels(3);
-  const auto [centred, variance] = n.deviation(n.source, api::axes_from(2, n.source.shape().size()));
-  return n.finish(n.divided(centred, variance));
+  return n.finish(n.moments(n.source, api::axes_from(2, n.source.shape().size())).normalised());
 }
 
 Tensor group_norm(const Operand& x, std::int64_t groups, const NormOptions& options) {
@@ -221,14 +217,13 @@ Tensor group_norm(const Operand& x, std::int64_t groups, const NormOptions& opti
   Shape split = shape;
   split[1] = shape[1] / groups;
   split.insert(split.begin() + 1, SymInt(groups));
-  const auto [centred, variance] = n.deviation(n.source.reshape(split), api::axes_from(2, split.size()));
-  return n.finish(n.divided(centred, variance).reshape(shape));
+  return n.finish(n.moments(n.source.reshape(split), api::axes_from(2, split.size())).normalised().reshape(shape));
 }
 
 Tensor rms_norm(const Operand& x, const Axes& axes, const NormOptions& options) {
   const Normalised n("rms_norm", x, options);
   const Ints list = n.call.axes(axes, n.source.shape().size());
-  return n.finish(n.divided(n.source, n.mean(n.source * n.source, list)), false);
+  return n.finish(n.moments(n.source, list, Moments::From::Zero).normalised(), false);
 }
 
 Tensor scaled_dot_product_attention(const Operand& q, const Operand& k, const Operand& v,

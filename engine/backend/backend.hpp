@@ -44,6 +44,7 @@ struct Capabilities {
   const char* helpers = "txt";         // and the headers of their helpers
   bool hosts = false;                  // runs programs that call functions of host memory
   std::string description;
+  bool float64 = true;  // computes with it
 };
 
 /// The kernels that one kernel of symbolic sizes becomes at different sizes, on one device. They may share code. Thread

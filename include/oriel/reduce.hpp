@@ -61,9 +61,12 @@ void min(const A&, const B&) { static_assert(detail::kNever<A>, ORIEL_TWO); }
 /// sum / count, in floats (integers are cast to float32). NaN over no elements.
 [[nodiscard]] Tensor mean(const Operand& x, const Axes& axes = {}, KeepDim keepdim = false);
 /// Variance: sum((x - mean)^2) / max(count - correction, 0), in floats. Correction 1 gives the unbiased estimate, 0 the
-/// variance of the population. Throws ArgumentError unless correction is finite.
+/// variance of the population. Of float32, x and x^2 are summed in float64 where the device computes with it, in one
+/// pass: equal elements have the variance 0, no square overflows before the result does, and a deviation below 2^-24
+/// of the mean counts as 0. Throws ArgumentError unless correction is finite.
 [[nodiscard]] Tensor var(const Operand& x, const Axes& axes = {}, KeepDim keepdim = false, double correction = 1);
-/// Standard deviation: sqrt(var). Errors as var.
+/// Standard deviation: sqrt(var), of a variance that may leave the range of float32: stddev({1e30, -1e30}) is finite.
+/// Errors as var.
 [[nodiscard]] Tensor stddev(const Operand& x, const Axes& axes = {}, KeepDim keepdim = false, double correction = 1);
 /// The number of elements that are not 0, as int64. A NaN counts.
 [[nodiscard]] Tensor count_nonzero(const Operand& x, const Axes& axes = {}, KeepDim keepdim = false);
@@ -91,7 +94,9 @@ void min(const A&, const B&) { static_assert(detail::kNever<A>, ORIEL_TWO); }
 [[nodiscard]] Tensor softmax(const Operand& x, const Axes& axes = -1);
 /// log(softmax(x)), computed so that it stays accurate where softmax underflows.
 [[nodiscard]] Tensor log_softmax(const Operand& x, const Axes& axes = -1);
-/// (x - mean) / sqrt(var + eps), with correction 0, in floats. The result has the shape of x. Throws ArgumentError
+/// (x - mean) / sqrt(var + eps), with correction 0, in floats. The result has the shape of x. Mean and variance are
+/// summed as in var: equal elements give 0, and {1e30, -1e30} gives {1, -1}. The mean is rounded to float32 before it
+/// is subtracted. In float64 squares stay in the dtype, so elements whose squares overflow give 0. Throws ArgumentError
 /// unless eps is finite and >= 0.
 [[nodiscard]] Tensor layer_norm(const Operand& x, const Axes& axes = -1, double eps = 1e-5);
 

@@ -32,7 +32,8 @@ namespace ORIEL_API oriel {
 [[nodiscard]] Tensor corrcoef(const Operand& x);
 
 // ---- Normalisations, in floats, of shape (N, C, ...): batches, channels, sizes. The result is multiplied by `weight`
-// and `bias` is added, one number of each for a channel.
+// and `bias` is added, one number of each for a channel. Means and variances are summed as in layer_norm (reduce.hpp):
+// in float64 for float32, where the device computes with it.
 
 /// What normalisations do behind the division by the deviation, and what they add to the variance.
 struct NormOptions {

@@ -149,6 +149,7 @@ OpenClBackend::OpenClBackend(int index, const Options& options)
   capabilities_.patterns = table_.cpu ? source::items::kProductPatterns : source::items::kTilePatterns;
   // Products that are too thin for blocks are also faster as kernels of their own.
   capabilities_.patterns.product_side = capabilities_.patterns.product_depth = 4;
+  capabilities_.float64 = table_.fp64;
   capabilities_.description = table_.describe();
 }
 

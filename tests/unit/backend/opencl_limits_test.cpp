@@ -129,4 +129,27 @@ TEST_CASE("float64 is kept and copied by a device without it, and computed elsew
         std::vector<std::int64_t>{std::int64_t{3} << 40, -21});
 }
 
+TEST_CASE("moments of float32 without float64 stay in the range") {
+  if (!with_poor_device()) return;
+  using Floats = std::vector<float>;
+  const auto there = [](const Floats& x) {
+    return Tensor::from(x, {1, static_cast<std::int64_t>(x.size())}).to(Device::opencl(0));
+  };
+  const Tensor equal = there(Floats(10, 1e10F)), opposite = there({1e30F, -1e30F}), small = there({1e-30F, -1e-30F});
+  CHECK(layer_norm(equal).to_vector<float>() == Floats(10, 0));
+  CHECK(group_norm(equal, 1).to_vector<float>() == Floats(10, 0));
+  CHECK(var(equal).item<float>() == 0);
+  for (const Tensor& x :
+       {layer_norm(opposite), rms_norm(opposite), layer_norm(small, -1, 0), rms_norm(small, -1, {.eps = 0})}) {
+    const Floats values = x.to_vector<float>();
+    CHECK(values[0] == doctest::Approx(1));
+    CHECK(values[1] == doctest::Approx(-1));
+  }
+  CHECK(stddev(opposite, Axes{}, false, 0).item<float>() == doctest::Approx(1e30));
+  CHECK(stddev(small, Axes{}, false, 0).item<float>() == doctest::Approx(1e-30));
+  CHECK(rms_norm(small).to_vector<float>()[0] == doctest::Approx(1e-30 / std::sqrt(1e-5)));
+  const Floats ordinary = layer_norm(there({1, 2, 4, 5})).to_vector<float>();
+  CHECK(ordinary[0] == doctest::Approx(-2 / std::sqrt(2.5 + 1e-5)));
+}
+
 }  // namespace opencl_limits_test

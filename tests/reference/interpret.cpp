@@ -296,7 +296,7 @@ Numbers recurred(const Node& node, const Numbers& a, const Numbers& b) {
 Numbers scattered(const Node& node, const Numbers& positions, const Numbers* values) {
   const Ints& arg = std::get<Ints>(node.arg);
   const auto axis = static_cast<std::size_t>(arg[0].value());
-  const bool each = arg[2] == 1;
+  const bool each = arg[1] == 1;
   std::int64_t inner = 1, rows = 1;
   for (std::size_t d = 0; d < node.shape.size(); ++d)
     if (d != axis) (d < axis ? rows : inner) *= extent(node.shape, d);
@@ -314,7 +314,7 @@ Numbers scattered(const Node& node, const Numbers& positions, const Numbers* val
         if (entry < 0 || entry >= n) continue;
         gathered[static_cast<std::size_t>((row * n + entry) * inner + i)].push_back(
             values == nullptr                    ? Number::integer(k)
-            : values->size() == 1 && arg[3] == 1 ? values->front()
+            : values->size() == 1 && arg[2] == 1 ? values->front()
                                                  : (*values)[static_cast<std::size_t>(element)]);
       }
     }

@@ -167,6 +167,41 @@ void equalised_picture(benchmark::State& state) {
 }
 BENCHMARK(equalised_picture)->Unit(benchmark::kMillisecond);
 
+/// What reads or writes at int64 positions in a table, in turns with the same call whose positions are not checked.
+template <class F>
+void in_turns_with_unchecked(benchmark::State& state, const F& call, std::int64_t width = 1) {
+  const std::int64_t count = std::int64_t{1} << state.range(0), entries = 1'000'000 / width;
+  const Positions at = random_positions(count, entries);
+  const Tensor index = Tensor::borrow(at, {count});
+  const Tensor table = (arange(entries * width) % 1000).to(DType::float32).reshape({entries, width}).realize();
+  in_turns(
+      state, [&] { call(table, index, Bounds::checked).realize(); },
+      [&] { call(table, index, Bounds::zero).realize(); });
+}
+void checked_take(benchmark::State& state) {
+  in_turns_with_unchecked(
+      state, [](const Tensor& x, const Tensor& index, Bounds bounds) { return take(x.reshape(-1), index, 0, bounds); });
+}
+void checked_gather(benchmark::State& state) {
+  in_turns_with_unchecked(state, [](const Tensor& x, const Tensor& index, Bounds bounds) {
+    return gather(x.reshape(-1), index, 0, bounds);
+  });
+}
+void checked_put_add(benchmark::State& state) {
+  in_turns_with_unchecked(state, [](const Tensor& x, const Tensor& index, Bounds bounds) {
+    return put_add(x.reshape(-1), index, 1, 0, bounds);
+  });
+}
+void checked_embedding(benchmark::State& state) {
+  constexpr std::int64_t kWidth = 16;
+  in_turns_with_unchecked(
+      state, [](const Tensor& x, const Tensor& index, Bounds bounds) { return embedding(index, x, bounds); }, kWidth);
+}
+BENCHMARK(checked_take)->ArgName("log2")->Arg(20)->Arg(22)->Arg(24)->Unit(benchmark::kMillisecond);
+BENCHMARK(checked_gather)->ArgName("log2")->Arg(20)->Arg(22)->Arg(24)->Unit(benchmark::kMillisecond);
+BENCHMARK(checked_put_add)->ArgName("log2")->Arg(20)->Arg(22)->Arg(24)->Unit(benchmark::kMillisecond);
+BENCHMARK(checked_embedding)->ArgName("log2")->Arg(20)->Arg(22)->Unit(benchmark::kMillisecond);
+
 // Ten steps of PageRank over a list of links.
 void page_rank_of_links(benchmark::State& state) {
   constexpr std::int64_t kPages = 100'000, kLinks = 1'000'000;

@@ -29,6 +29,11 @@ struct Access {
   static Tensor copied(DType dtype, const void* data, const Shape& shape, Site site) {
     return Tensor::copy(dtype, data, shape, site);
   }
+  /// A tensor whose elements are numbers that the function was called with.
+  static Tensor of_numbers(const Tensor& elements) {
+    elements.cell_->node()->buffer->mark_numbers();
+    return elements;
+  }
   /// What the tensor names.
   static Cell& cell(const Tensor& tensor) noexcept { return *tensor.cell_; }
   /// A tensor that names this.

@@ -3,10 +3,8 @@
 
 #include <fmt/format.h>
 
-#include <algorithm>
 #include <bit>
 #include <limits>
-#include <span>
 
 #include "api/compare.hpp"
 #include "api/interpolation.hpp"
@@ -172,18 +170,13 @@ Tensor mode(const Operand& x, std::int64_t axis, KeepDim keepdim) {
 
 namespace {
 
-constexpr std::size_t kMostChosen = 1024;  // each element takes so many choices
+constexpr std::size_t kMostChosen = 64;
 
-/// Numbers as constants of the graph: as elements in memory they would be an input of an exported function.
-Value listed(const Call& call, std::span<const double> numbers, DType dtype, Device device) {
-  if (numbers.size() > kMostChosen) {
-    std::vector<Tensor> blocks;
-    for (std::size_t k = 0; k < numbers.size(); k += kMostChosen)
-      blocks.push_back(
-          listed(call, numbers.subspan(k, std::min(kMostChosen, numbers.size() - k)), dtype, device).tensor());
-    return {call, Access::node(api::renamed(call, [&] { return concat(blocks, 0, call.origin().site); }))};
-  }
+/// Few numbers as constants of the graph, many as elements in memory.
+Value listed(const Call& call, const std::vector<double>& numbers, DType dtype, Device device) {
   const Shape shape{numbers.size()};
+  if (numbers.size() > kMostChosen)
+    return {call, Access::node(Access::of_numbers(Tensor::from(numbers, call.origin().site)).to(dtype).to(device))};
   const Value place = api::positions(call, shape, 0, device);
   std::vector<Value> parts;  // each is right from its number on
   for (const double x : numbers)

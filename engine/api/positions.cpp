@@ -2,7 +2,6 @@
 #include <fmt/format.h>
 
 #include <algorithm>
-#include <bit>
 #include <cmath>
 #include <limits>
 
@@ -81,47 +80,33 @@ Wide lower_count(Wide rows, Wide columns, Wide offset) {
   return growing * some + growing * (growing - 1) / 2 + (left - growing) * columns;
 }
 
-/// Rows and columns of a triangle, in row-major order. They are computed from their places by integers alone, so that
-/// an exported function computes them too.
+/// Rows and columns of a triangle, in row-major order.
 Tensor triangle_indices(const char* name, std::int64_t rows, std::int64_t columns, std::int64_t offset, bool upper,
                         Site site) {
   const Call call(name, site);
   if (rows < 0 || columns < 0)
     throw ShapeError(name, fmt::format("{} rows and {} columns; give numbers >= 0", rows, columns));
   offset = std::clamp(offset, -rows, columns);
-  // The upper triangle is a lower one whose rows and columns are counted from their ends.
-  if (upper) offset = columns - rows - offset;
-  const Wide elements = lower_count(rows, columns, offset);
+  const Wide all = static_cast<Wide>(rows) * columns;
+  const Wide elements = upper ? all - lower_count(rows, columns, Wide(offset) - 1) : lower_count(rows, columns, offset);
   if (2 * elements > std::numeric_limits<std::int64_t>::max())
     throw OverflowError(name, fmt::format("the positions of a triangle of {} x {} pass 2^63-1", rows, columns));
   const auto count = static_cast<std::int64_t>(elements);
-  api::need_room(call, count, 2 * sizeof(std::int64_t), "positions");
-  const Shape shape{2, count};
-  const Value plane = api::positions(call, shape, 0, default_device());
-  Value place = api::positions(call, shape, 1, default_device());
-  if (count == 0) return place.broadcast(shape).tensor();
-  if (upper) place = (-place).binary(Op::Add, SymInt(count - 1));
-  // From row `first` on, each row has one element more than the one before, up to `columns`.
-  const std::int64_t first = std::max<std::int64_t>(-offset, 0), some = std::min(columns, first + offset + 1);
-  const std::int64_t growing = std::min(columns - some, rows - first);
-  const auto before = [&](const Value& row) {  // elements before this one of the rows that grow
-    return row.binary(Op::Mul, SymInt(some)) + (row * (row - 1)).binary(Op::FloorDiv, 2.0);
-  };
-  // The last of these rows with no more elements before it than before the place, found bit by bit.
-  Value row = place.like(0);
-  for (auto step = static_cast<std::int64_t>(std::bit_floor(static_cast<std::uint64_t>(growing))); step > 0;
-       step /= 2) {
-    const Value next = row.binary(Op::Add, SymInt(step));
-    row = where(next.binary(Op::Le, SymInt(growing)) & (before(next) <= place), next, row);
-  }
-  const Value rest = place - before(row);  // in that row, or in those behind it, which are full
-  row = (row + rest.binary(Op::FloorDiv, SymInt(columns))).binary(Op::Add, SymInt(first));
-  Value column = rest.binary(Op::Remainder, SymInt(columns));
-  if (upper) {
-    row = (-row).binary(Op::Add, SymInt(rows - 1));
-    column = (-column).binary(Op::Add, SymInt(columns - 1));
-  }
-  return where(plane == 0, row, column).tensor();
+  return api::with_room(call, count, 2 * sizeof(std::int64_t), "positions", [&] {
+    std::vector<std::int64_t> list(static_cast<std::size_t>(2 * count));
+    std::size_t at = 0;
+    // Of the lower triangle the rows that come before have no elements.
+    for (std::int64_t row = upper ? 0 : std::max<std::int64_t>(-offset, 0); at < static_cast<std::size_t>(count);
+         ++row) {
+      const std::int64_t lo = upper ? std::max<std::int64_t>(row + offset, 0) : 0;
+      const std::int64_t hi = upper || columns - row - 1 <= offset ? columns : row + offset + 1;
+      for (std::int64_t column = lo; column < hi; ++column, ++at) {
+        list[at] = row;
+        list[at + static_cast<std::size_t>(count)] = column;
+      }
+    }
+    return Access::of_numbers(Tensor::from(list, {2, count}, site));
+  });
 }
 
 }  // namespace

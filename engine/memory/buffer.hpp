@@ -57,6 +57,10 @@ class Buffer {
   Allocator* allocator() const noexcept { return allocator_.get(); }
   /// False for borrowed memory (without a deleter), which is only read.
   bool writable() const noexcept { return allocator_ != nullptr ? writable_ : deleter_ != nullptr; }
+  /// Are the elements numbers that a function was called with, such as the levels of quantiles? An exported function holds
+  /// them: numbers are no inputs.
+  bool numbers() const noexcept { return numbers_; }
+  void mark_numbers() noexcept { numbers_ = true; }
   /// Counts writes; a lazy reader is identified by buffer and version. Changed by the work that wrote into the buffer;
   /// nobody else reads the buffer at that time (runtime/usage.hpp).
   std::uint64_t version() const noexcept { return version_.load(std::memory_order_relaxed); }
@@ -70,6 +74,7 @@ class Buffer {
   Device device_;
   bool borrowed_ = false;
   bool writable_ = true;
+  bool numbers_ = false;
   std::atomic<std::uint64_t> version_{0};
 };
 using BufferPtr = std::shared_ptr<Buffer>;

@@ -54,7 +54,7 @@ NodePtr memory_of(NodePtr node) {
   return node->realized() ? node : nullptr;
 }
 
-/// The leaves in the order of the graph, with their names. Small leaves without a name are embedded.
+/// The leaves in the order of the graph, with their names. Small leaves without a name are embedded, and numbers.
 void add_leaves(ExportUnit& unit, const ExportRequest& request, std::span<const Node* const> nodes) {
   std::vector<std::string> names(nodes.size());
   for (const auto& [name, node] : request.inputs) {
@@ -79,7 +79,8 @@ void add_leaves(ExportUnit& unit, const ExportRequest& request, std::span<const 
   std::size_t inputs = 0;
   for (std::size_t i = 0; i < nodes.size(); ++i) {
     ExportLeaf leaf{ExportLeaf::Kind::input, tensor_of(*nodes[i], names[i]), {}};
-    if (names[i].empty() && leaf.tensor.bytes <= request.embed_bytes && request.embed_bytes > 0) {
+    const bool small = leaf.tensor.bytes <= request.embed_bytes && request.embed_bytes > 0;
+    if (names[i].empty() && (small || nodes[i]->buffer->numbers())) {
       leaf.kind = ExportLeaf::Kind::embedded;
       leaf.tensor.name = fmt::format("constant{}", i);
       leaf.data = elements_of(*nodes[i], leaf.tensor.bytes);

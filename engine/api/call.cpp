@@ -257,7 +257,7 @@ std::pair<NodePtr, NodePtr> Call::meet(const Operand& a, const Operand& b, bool 
   return {node(a, dtype, shape, device), node(b, dtype, shape, device)};
 }
 
-NodePtr Call::binary(Op op, NodePtr a, NodePtr b) const {
+NodePtr Call::binary(graph::UsedOp op, NodePtr a, NodePtr b) const {
   if (!graph::known_same(a->shape, b->shape)) {
     const Shape shape = graph::broadcast_shapes(a->shape, b->shape, origin_);
     a = graph::broadcast_operand(std::move(a), shape, origin_);
@@ -266,12 +266,12 @@ NodePtr Call::binary(Op op, NodePtr a, NodePtr b) const {
   return graph::binary(op, std::move(a), std::move(b), origin_);
 }
 
-NodePtr Call::binary(Op op, NodePtr x, double value) const {
+NodePtr Call::binary(graph::UsedOp op, NodePtr x, double value) const {
   NodePtr y = like(x, value);
   return graph::binary(op, std::move(x), std::move(y), origin_);
 }
 
-NodePtr Call::binary(Op op, NodePtr x, SymInt size) const {
+NodePtr Call::binary(graph::UsedOp op, NodePtr x, SymInt size) const {
   NodePtr y = graph::size_constant(size, x->dtype, x->shape, x->device, origin_);
   return graph::binary(op, std::move(x), std::move(y), origin_);
 }

@@ -140,12 +140,12 @@ class Call {
   std::pair<NodePtr, NodePtr> meet(const Operand& a, const Operand& b, bool floats = false) const;
 
   NodePtr cast(NodePtr x, DType dtype) const { return graph::cast(std::move(x), dtype, origin_); }
-  NodePtr unary(Op op, NodePtr x) const { return graph::unary(op, std::move(x), origin_); }
-  NodePtr binary(Op op, NodePtr a, NodePtr b) const;
+  NodePtr unary(graph::UsedOp op, NodePtr x) const { return graph::unary(op, std::move(x), origin_); }
+  NodePtr binary(graph::UsedOp op, NodePtr a, NodePtr b) const;
   /// x op value, with the number in the dtype of x.
-  NodePtr binary(Op op, NodePtr x, double value) const;
+  NodePtr binary(graph::UsedOp op, NodePtr x, double value) const;
   /// The same with a size as the number.
-  NodePtr binary(Op op, NodePtr x, SymInt size) const;
+  NodePtr binary(graph::UsedOp op, NodePtr x, SymInt size) const;
   NodePtr where(NodePtr c, NodePtr x, NodePtr y) const;
   /// `value` in the dtype and shape of `x`.
   NodePtr like(const NodePtr& x, double value) const;
@@ -168,7 +168,9 @@ class Call {
   /// reduce.
   Ints axes(const Axes& axes, std::size_t rank) const;
   std::size_t axis(SymInt axis, std::size_t rank) const { return graph::normal_axis(axis, rank, origin_); }
-  NodePtr reduce(Op op, NodePtr x, const Ints& axes) const { return graph::reduce(op, std::move(x), axes, origin_); }
+  NodePtr reduce(graph::UsedOp op, NodePtr x, const Ints& axes) const {
+    return graph::reduce(op, std::move(x), axes, origin_);
+  }
   /// x without these axes, which have extent 1.
   NodePtr drop(NodePtr x, const Ints& axes) const;
   /// The number of elements over which `axes` reduce.

@@ -37,13 +37,16 @@ ComplexValue product_along_last(ComplexValue z, std::int64_t n) {
 }  // namespace
 
 Complex sum(const ComplexArgument& z, const Axes& axes, KeepDim keepdim) {
+  base::need<base::kComplex>("sum");
   return ComplexAccess::made(sum(ComplexAccess::real(z), axes, keepdim), sum(ComplexAccess::imag(z), axes, keepdim));
 }
 Complex mean(const ComplexArgument& z, const Axes& axes, KeepDim keepdim) {
+  base::need<base::kComplex>("mean");
   return ComplexAccess::made(mean(ComplexAccess::real(z), axes, keepdim), mean(ComplexAccess::imag(z), axes, keepdim));
 }
 
 Complex prod(const ComplexArgument& z, const Axes& axes, KeepDim keepdim) {
+  base::need<base::kComplex>("prod");
   return api::of_one("prod", z, [&](const ComplexValue& v) {
     const Shape& shape = v.re.shape();
     const Ints reduced = v.re.call().axes(axes, shape.size());
@@ -71,10 +74,12 @@ Complex prod(const ComplexArgument& z, const Axes& axes, KeepDim keepdim) {
 }
 
 Complex cumsum(const ComplexArgument& z, std::int64_t axis) {
+  base::need<base::kComplex>("cumsum");
   return ComplexAccess::made(cumsum(ComplexAccess::real(z), axis), cumsum(ComplexAccess::imag(z), axis));
 }
 
 Complex cumprod(const ComplexArgument& z, std::int64_t axis) {
+  base::need<base::kComplex>("cumprod");
   const Call call("cumprod", ComplexAccess::real(z));
   const Complex& numbers = ComplexAccess::of(z);
   const Ints along = call.axes(axis, numbers.rank());

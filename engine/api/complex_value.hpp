@@ -4,6 +4,7 @@
 #include <utility>
 
 #include "api/value.hpp"
+#include "base/parts.hpp"
 #include "oriel/complex.hpp"
 #include "oriel/ops.hpp"
 
@@ -48,6 +49,7 @@ inline ComplexValue operator*(const ComplexValue& a, const ComplexValue& b) {
 /// f of the operands in their common part dtype, for one call.
 template <class F, class... More>
 auto composed_complex(std::string_view name, F&& f, const ComplexOperand& first, const More&... more) {
+  base::need<base::kComplex>(name);
   const auto real = [](const ComplexOperand& z) { return &ComplexAccess::real(z); };
   const Call call(name, *real(first));
   const DType dtype = wide_dtype(floating_dtype(common_dtype({real(first), real(more)...})));

@@ -5,6 +5,7 @@
 
 #include "api/print_options.hpp"
 #include "backend/backend.hpp"
+#include "base/by_use.hpp"
 #include "base/context.hpp"
 #include "runtime/observe.hpp"
 #include "schedule/rule_switches.hpp"
@@ -21,7 +22,8 @@ std::uint16_t opened(const ContextOptions& options) {
     backend::backend_for(base::default_device(context));
     schedule::load_rules(context, options);
     if (options.print) api::set_print_options(context, *options.print, "Context");
-    runtime::load_reports(context, options);
+    by_use::inspection();
+    runtime::inspection().load_reports(context, options);
   } catch (...) {
     base::close_context(number);
     throw;

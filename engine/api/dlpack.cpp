@@ -10,6 +10,7 @@
 #include "api/call.hpp"
 #include "api/dlpack_abi.hpp"
 #include "backend/backend.hpp"
+#include "base/parts.hpp"
 #include "graph/layout.hpp"
 #include "graph/movements.hpp"
 #include "oriel/create.hpp"
@@ -194,9 +195,21 @@ Managed* exported(const Tensor& x) {
 
 }  // namespace
 
-Tensor from_dlpack(DLManagedTensor* managed, Site site) { return from(managed, site); }
-Tensor from_dlpack(DLManagedTensorVersioned* managed, Site site) { return from(managed, site); }
-DLManagedTensor* to_dlpack(const Tensor& x) { return exported<DLManagedTensor>(x); }
-DLManagedTensorVersioned* to_dlpack_versioned(const Tensor& x) { return exported<DLManagedTensorVersioned>(x); }
+Tensor from_dlpack(DLManagedTensor* managed, Site site) {
+  base::need<base::kDlpack>("from_dlpack");
+  return from(managed, site);
+}
+Tensor from_dlpack(DLManagedTensorVersioned* managed, Site site) {
+  base::need<base::kDlpack>("from_dlpack");
+  return from(managed, site);
+}
+DLManagedTensor* to_dlpack(const Tensor& x) {
+  base::need<base::kDlpack>("to_dlpack");
+  return exported<DLManagedTensor>(x);
+}
+DLManagedTensorVersioned* to_dlpack_versioned(const Tensor& x) {
+  base::need<base::kDlpack>("to_dlpack_versioned");
+  return exported<DLManagedTensorVersioned>(x);
+}
 
 }  // namespace oriel

@@ -7,6 +7,7 @@
 #include <string>
 
 #include "api/contraction.hpp"
+#include "base/by_use.hpp"
 #include "oriel/error.hpp"
 #include "oriel/movement.hpp"
 #include "oriel/products.hpp"
@@ -57,6 +58,7 @@ Labelled summed(const Labelled& x, const std::vector<int>& kept) {
 }
 
 Labelled contract(const Labelled& a, const Labelled& b, const std::vector<int>& kept) {
+  by_use::small_products();
   // A label of one operand alone that is summed goes first: it is no part of the product.
   const auto needed = [&](const Labelled& x, const Labelled& other) {
     std::vector<int> labels;

@@ -17,7 +17,7 @@ using graph::Op;
 
 namespace {
 
-Tensor binary(Op op, std::string_view name, const Operand& a, const Operand& b, bool floats = false) {
+Tensor binary(graph::UsedOp op, std::string_view name, const Operand& a, const Operand& b, bool floats = false) {
   const Call call(name, a);
   auto [x, y] = call.meet(a, b, floats);
   return Access::tensor(graph::binary(op, std::move(x), std::move(y), call.origin()));
@@ -25,7 +25,7 @@ Tensor binary(Op op, std::string_view name, const Operand& a, const Operand& b, 
 
 // Integers of two dtypes are compared by their values, also where promotion would wrap a tensor without axes.
 // `swapped`: the program wrote b op' a, with > for < and >= for <=.
-Tensor compare(Op op, std::string_view name, const Operand& a, const Operand& b, bool swapped = false) {
+Tensor compare(graph::UsedOp op, std::string_view name, const Operand& a, const Operand& b, bool swapped = false) {
   const Call call(name, a);
   const Tensor* const ta = Access::tensor(a);
   const Tensor* const tb = Access::tensor(b);
@@ -41,26 +41,26 @@ Tensor compare(Op op, std::string_view name, const Operand& a, const Operand& b,
   return Access::tensor(mirrored ? graph::mirrored(std::move(result)) : std::move(result));
 }
 
-Tensor of_floats(Op op, std::string_view name, const Operand& x) {
+Tensor of_floats(graph::UsedOp op, std::string_view name, const Operand& x) {
   const Call call(name, x);
   NodePtr node = call.node(x);
   const DType dtype = api::floating_dtype(node->dtype);
   return Access::tensor(call.unary(op, call.cast(std::move(node), dtype)));
 }
 
-Tensor unary(Op op, std::string_view name, const Operand& x) {
+Tensor unary(graph::UsedOp op, std::string_view name, const Operand& x) {
   const Call call(name, x);
   return Access::tensor(call.unary(op, call.node(x)));
 }
 
 // Rounding functions, which return integers unchanged.
-Tensor rounding(Op op, std::string_view name, const Operand& x) {
+Tensor rounding(graph::UsedOp op, std::string_view name, const Operand& x) {
   const Call call(name, x);
   NodePtr node = call.node(x);
   return Access::tensor(is_floating(node->dtype) ? call.unary(op, std::move(node)) : node);
 }
 
-Tensor logical(Op op, std::string_view name, const Operand& a, const Operand& b) {
+Tensor logical(graph::UsedOp op, std::string_view name, const Operand& a, const Operand& b) {
   const Call call(name, a);
   return Access::tensor(call.binary(op, call.to_bool(call.node(a)), call.to_bool(call.node(b))));
 }
@@ -179,7 +179,7 @@ Operand at_line(const Operand& x, Site site) {
   return Access::tensor(x) != nullptr ? Operand(*Access::tensor(x), site) : x;
 }
 
-Tensor logical_here(Op op, std::string_view name, const Operand& a, const Operand& b) {
+Tensor logical_here(graph::UsedOp op, std::string_view name, const Operand& a, const Operand& b) {
   const Site line = Access::tensor(b) != nullptr ? built_at(b) : built_at(a);
   return logical(op, name, at_line(a, line), b);
 }

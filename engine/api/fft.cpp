@@ -10,6 +10,7 @@
 #include "api/fft_plan.hpp"
 #include "api/host_call.hpp"
 #include "api/linalg_functions.hpp"
+#include "base/parts.hpp"
 #include "oriel/create.hpp"
 #include "oriel/error.hpp"
 #include "oriel/movement.hpp"
@@ -165,6 +166,7 @@ struct Several {
 
 Complex over_axes(const char* name, const char* function, const ComplexOperand& x, const Ints& sizes, const Axes& axes,
                   FftNorm norm) {
+  base::need<base::kLinalg>(name);
   return api::composed_complex(
       name,
       [&](const ComplexTerm& term) {
@@ -181,6 +183,7 @@ Complex over_axes(const char* name, const char* function, const ComplexOperand& 
 }
 
 Tensor reals_over_axes(const char* name, const ComplexOperand& x, const Ints& sizes, const Axes& axes, FftNorm norm) {
+  base::need<base::kLinalg>(name);
   return api::composed_complex(
       name,
       [&](const ComplexTerm& term) {
@@ -197,6 +200,7 @@ Tensor reals_over_axes(const char* name, const ComplexOperand& x, const Ints& si
 
 Complex along_one(const char* name, const char* function, const ComplexOperand& x, FftLength n, std::int64_t axis,
                   FftNorm norm) {
+  base::need<base::kLinalg>(name);
   return api::composed_complex(
       name, [&](const ComplexTerm& term) { return to_complex(term, function, n, axis, norm).complex(); }, x);
 }
@@ -239,10 +243,12 @@ Complex rfft(const ComplexOperand& x, FftLength n, std::int64_t axis, FftNorm no
   return along_one("rfft", "rfft", x, n, axis, norm);
 }
 Tensor irfft(const ComplexOperand& x, FftLength n, std::int64_t axis, FftNorm norm) {
+  base::need<base::kLinalg>("irfft");
   return api::composed_complex(
       "irfft", [&](const ComplexTerm& term) { return to_reals(term, n, axis, norm).tensor(); }, x);
 }
 Tensor hfft(const ComplexOperand& x, FftLength n, std::int64_t axis, FftNorm norm) {
+  base::need<base::kLinalg>("hfft");
   return api::composed_complex(
       "hfft",
       [&](const ComplexTerm& term) {
@@ -252,6 +258,7 @@ Tensor hfft(const ComplexOperand& x, FftLength n, std::int64_t axis, FftNorm nor
       x);
 }
 Complex ihfft(const ComplexOperand& x, FftLength n, std::int64_t axis, FftNorm norm) {
+  base::need<base::kLinalg>("ihfft");
   return api::composed_complex(
       "ihfft",
       [&](const ComplexTerm& term) {

@@ -8,6 +8,7 @@
 
 #include "api/complex_value.hpp"
 #include "api/fft_plan.hpp"
+#include "base/parts.hpp"
 #include "oriel/create.hpp"
 #include "oriel/error.hpp"
 #include "oriel/fft.hpp"
@@ -75,6 +76,7 @@ Tensor with_ends_times(const Tensor& x, double first, double last) {
 
 Tensor cosine_transform(const char* name, const Operand& given, int type, FftLength length, std::int64_t axis,
                         FftNorm norm, bool inverse) {
+  base::need<base::kLinalg>(name);
   const Call call(name, given);
   if (type < 1 || type > 4) throw ArgumentError(name, fmt::format("type {}; give 1, 2, 3 or 4", type));
   return api::renamed(call, [&] {
@@ -206,6 +208,7 @@ Sizes convolution_sizes(const Call& call, const Shape& a, const Shape& b, Overla
 }
 
 Complex complex_convolution(const ComplexOperand& a, const ComplexOperand& b, Overlap overlap, const Axes& axes) {
+  base::need<base::kLinalg>("fftconvolve");
   const Call call("fftconvolve", Access::site(ComplexAccess::real(a)));
   const auto shape = [](const ComplexOperand& z) {
     const Tensor* const x = Access::tensor(ComplexAccess::real(z));
@@ -228,6 +231,7 @@ Tensor idct(const Operand& x, int type, FftLength n, std::int64_t axis, FftNorm 
 }
 
 Complex stft(const ComplexOperand& x, std::int64_t n, const Operand& window, const StftOptions& options) {
+  base::need<base::kLinalg>("stft");
   const Call call("stft", Access::site(ComplexAccess::real(x)));
   const std::int64_t hop = checked_hop("stft", n, options);
   const Complex signal = api::composed_complex(
@@ -250,6 +254,7 @@ Complex stft(const ComplexOperand& x, std::int64_t n, const Operand& window, con
 }
 
 Tensor istft(const ComplexOperand& x, std::int64_t n, const Operand& window, const StftOptions& options) {
+  base::need<base::kLinalg>("istft");
   const Call call("istft", Access::site(ComplexAccess::real(x)));
   const std::int64_t hop = checked_hop("istft", n, options);
   const Complex z = api::composed_complex(
@@ -282,6 +287,7 @@ Tensor istft(const ComplexOperand& x, std::int64_t n, const Operand& window, con
 }
 
 Tensor fftconvolve(const Operand& a, const Operand& b, Overlap overlap, const Axes& axes) {
+  base::need<base::kLinalg>("fftconvolve");
   const Call call("fftconvolve", a);
   const auto shape = [](const Operand& x) {
     return Access::tensor(x) == nullptr ? Shape() : Access::tensor(x)->shape();

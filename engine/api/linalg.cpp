@@ -10,6 +10,7 @@
 #include "api/host_call.hpp"
 #include "api/linalg_functions.hpp"
 #include "api/value.hpp"
+#include "base/parts.hpp"
 #include "oriel/create.hpp"
 #include "oriel/error.hpp"
 #include "oriel/movement.hpp"
@@ -91,6 +92,7 @@ class Matrices {
 
 /// y with x y = b in some sense: (.., columns, k) of x (.., rows, columns) and b (.., rows, k) or (rows).
 Tensor solved(const char* name, const Operand& x, const Operand& b, const std::string& function, bool square) {
+  base::need<base::kLinalg>(name);
   Matrices m(name, x, square);
   m.meet(b);
   const Call& call = m.call();
@@ -163,11 +165,13 @@ Tensor least_singular(const Tensor& s, const Operand& share, const Matrices& m, 
 }  // namespace
 
 Tensor cholesky(const Operand& x, bool upper) {
+  base::need<base::kLinalg>("cholesky");
   const Matrices m("cholesky", x, true);
   return m.part(m.called(upper ? "cholesky:upper" : "cholesky", m.rows * m.rows), 0, {m.rows, m.rows});
 }
 
 Qr qr(const Operand& x, bool complete) {
+  base::need<base::kLinalg>("qr");
   const Matrices m("qr", x);
   const SymInt k = complete ? m.rows : m.least(), q = m.rows * k;
   const Value both = m.called(complete ? "qr:complete" : "qr", q + k * m.columns);
@@ -175,6 +179,7 @@ Qr qr(const Operand& x, bool complete) {
 }
 
 Lu lu(const Operand& x) {
+  base::need<base::kLinalg>("lu");
   const Matrices m("lu", x);
   const Site site = Access::site(x);
   const SymInt k = m.least();
@@ -199,23 +204,27 @@ Tensor triangular_solve(const Operand& x, const Operand& b, bool upper, bool uni
 }
 
 Tensor inverse(const Operand& x) {
+  base::need<base::kLinalg>("inverse");
   const Matrices m("inverse", x, true);
   return m.part(m.called("inverse", {m.flat().node()}, {m.rows, m.rows}).reshape({m.batches(), m.rows * m.rows}), 0,
                 {m.rows, m.rows});
 }
 
 Tensor det(const Operand& x) {
+  base::need<base::kLinalg>("det");
   const Matrices m("det", x, true);
   return m.part(m.called("det", 1), 0, {});
 }
 
 SlogDet slogdet(const Operand& x) {
+  base::need<base::kLinalg>("slogdet");
   const Matrices m("slogdet", x, true);
   const Value both = m.called("slogdet", 2);
   return {m.part(both, 0, {}), m.part(both, 1, {})};
 }
 
 Svd svd(const Operand& x, bool full) {
+  base::need<base::kLinalg>("svd");
   const Matrices m("svd", x);
   const SymInt s = m.least(), left = full ? m.rows : s, right = full ? m.columns : s, u = m.rows * left;
   const Value all = m.called(full ? "svd:full" : "svd", u + s + right * m.columns);
@@ -223,22 +232,26 @@ Svd svd(const Operand& x, bool full) {
 }
 
 Tensor svdvals(const Operand& x) {
+  base::need<base::kLinalg>("svdvals");
   const Matrices m("svdvals", x);
   return m.part(m.called("svdvals", m.least()), 0, {m.least()});
 }
 
 Eigh eigh(const Operand& x) {
+  base::need<base::kLinalg>("eigh");
   const Matrices m("eigh", x, true);
   const Value both = m.called("eigh", m.rows + m.rows * m.rows);
   return {m.part(both, 0, {m.rows}), m.part(both, m.rows, {m.rows, m.rows})};
 }
 
 Tensor eigvalsh(const Operand& x) {
+  base::need<base::kLinalg>("eigvalsh");
   const Matrices m("eigvalsh", x, true);
   return m.part(m.called("eigvalsh", m.rows), 0, {m.rows});
 }
 
 Eig eig(const Operand& x) {
+  base::need<base::kLinalg>("eig");
   const Matrices m("eig", x, true);
   const SymInt n = m.rows, square = n * n;
   const Value all = m.called("eig", n * 2 + square * 2);
@@ -246,6 +259,7 @@ Eig eig(const Operand& x) {
 }
 
 Tensor pinv(const Operand& x, const Operand& rcond) {
+  base::need<base::kLinalg>("pinv");
   const Matrices m("pinv", x);
   const Site site = Access::site(x);
   const Svd parts = api::renamed(m.call(), [&] { return svd(x); });
@@ -258,6 +272,7 @@ Tensor pinv(const Operand& x, const Operand& rcond) {
 Tensor lstsq(const Operand& x, const Operand& b) { return solved("lstsq", x, b, "lstsq", false); }
 
 Tensor matrix_rank(const Operand& x, const Operand& tolerance) {
+  base::need<base::kLinalg>("matrix_rank");
   const Matrices m("matrix_rank", x);
   const Site site = Access::site(x);
   const Tensor s = api::renamed(m.call(), [&] { return svdvals(x); });
@@ -314,6 +329,7 @@ Tensor matrix_norm(const Operand& x, MatrixNorm norm) {
 }
 
 Tensor cond(const Operand& x, MatrixNorm norm) {
+  base::need<base::kLinalg>("cond");
   const Matrices m("cond", x);
   check_some(m, m.least());
   if (norm == MatrixNorm::two || norm == MatrixNorm::minus_two) {

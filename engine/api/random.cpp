@@ -10,6 +10,7 @@
 
 #include "api/interpolation.hpp"
 #include "api/room.hpp"
+#include "base/parts.hpp"
 #include "graph/fold.hpp"
 #include "oriel/error.hpp"
 
@@ -198,6 +199,7 @@ Value high_product(const Value& x, const Value& n, bool few) {
 Key::Key(std::uint64_t seed, Site site) : bits_(key_tensor(Call("Key", site), seed, default_device())) {}
 
 Key::Key(const Tensor& bits, Site site) : bits_(bits) {
+  base::need<base::kRandom>("Key");
   const Call call("Key", site);
   if (bits.dtype() != DType::uint64)
     throw DTypeError("Key", fmt::format("bits are {}; give a uint64, as bits() does", name(bits.dtype())));
@@ -206,11 +208,13 @@ Key::Key(const Tensor& bits, Site site) : bits_(bits) {
 }
 
 std::array<Key, 2> split(const Key& key, Site site) {
+  base::need<base::kRandom>("split");
   const Draw draw("split", key, {}, site);
   return {derived(draw, key, 0, Words::Split, site), derived(draw, key, 1, Words::Split, site)};
 }
 
 std::vector<Key> split(const Key& key, std::int64_t count, Site site) {
+  base::need<base::kRandom>("split");
   const Draw draw("split", key, {}, site);
   if (count < 0) throw ArgumentError("split", fmt::format("{} keys; give a number >= 0", count));
   return api::with_room(draw.call(), count, api::kPieceBytes, "keys", [&] {
@@ -223,6 +227,7 @@ std::vector<Key> split(const Key& key, std::int64_t count, Site site) {
 }
 
 Key fold_in(const Key& key, const Operand& data) {
+  base::need<base::kRandom>("fold_in");
   const Site site = Access::site(data);
   const Draw draw("fold_in", key, {}, site, {&data});
   const DType dtype = Access::default_dtype(data);
@@ -239,10 +244,12 @@ Key fold_in(const Key& key, const Operand& data) {
 }
 
 Tensor random_bits(const Key& key, const Shape& shape, Site site) {
+  base::need<base::kRandom>("random_bits");
   return Draw("random_bits", key, shape, site).words().tensor();
 }
 
 Tensor uniform(const Key& key, const Shape& shape, const Operand& low, const Operand& high, DType dtype) {
+  base::need<base::kRandom>("uniform");
   const Draw draw("uniform", key, shape, Access::site(low), {&low, &high});
   const DType wide = draw.computed(dtype);
   const Value u = api::unit(draw.words(), dtype, wide);
@@ -261,6 +268,7 @@ Tensor uniform(const Key& key, const Shape& shape, const Operand& low, const Ope
 }
 
 Tensor randint(const Key& key, const Shape& shape, SymInt low, SymInt high, DType dtype, Site site) {
+  base::need<base::kRandom>("randint");
   const Draw draw("randint", key, shape, site);
   const Call& call = draw.call();
   if (!is_integer(dtype)) throw DTypeError("randint", fmt::format("gives integers, not {}", name(dtype)));
@@ -287,6 +295,7 @@ Tensor randint(const Key& key, const Shape& shape, SymInt low, SymInt high, DTyp
 }
 
 Tensor bernoulli(const Key& key, const Shape& shape, const Operand& p) {
+  base::need<base::kRandom>("bernoulli");
   const Draw draw("bernoulli", key, shape, Access::site(p), {&p});
   const DType wide = Access::default_dtype(p) == DType::float64 ? DType::float64 : DType::float32;
   const Value share = draw.parameter(p, wide, "p", Domain::Share);
@@ -294,6 +303,7 @@ Tensor bernoulli(const Key& key, const Shape& shape, const Operand& p) {
 }
 
 Tensor dropout(const Key& key, const Operand& x, double p) {
+  base::need<base::kRandom>("dropout");
   const Call call("dropout", x);
   const Value v(call, call.node(x));
   const DType dtype = v.dtype();
@@ -307,6 +317,7 @@ Tensor dropout(const Key& key, const Operand& x, double p) {
 }
 
 Tensor normal(const Key& key, const Shape& shape, const Operand& mean, const Operand& deviation, DType dtype) {
+  base::need<base::kRandom>("normal");
   const Draw draw("normal", key, shape, Access::site(mean), {&mean, &deviation});
   const DType wide = draw.computed(dtype);
   const Value z = normals(draw, draw.positions(), wide);
@@ -318,6 +329,7 @@ Tensor normal(const Key& key, const Shape& shape, const Operand& mean, const Ope
 }
 
 Tensor exponential(const Key& key, const Shape& shape, const Operand& mean, DType dtype) {
+  base::need<base::kRandom>("exponential");
   const Draw draw("exponential", key, shape, Access::site(mean), {&mean});
   const DType wide = draw.computed(dtype);
   const Value e = -log(api::unit_above_zero(draw.words(), wide));

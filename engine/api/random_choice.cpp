@@ -2,6 +2,7 @@
 #include <fmt/format.h>
 
 #include "api/random.hpp"
+#include "base/parts.hpp"
 #include "oriel/create.hpp"
 #include "oriel/error.hpp"
 #include "oriel/movement.hpp"
@@ -34,11 +35,13 @@ void check_count(const Call& call, SymInt n, std::int64_t least) {
 }  // namespace
 
 Tensor permutation(const Key& key, SymInt n, Site site) {
+  base::need<base::kRandom>("permutation");
   check_count(Call("permutation", site), n, 0);
   return ordered(Draw("permutation", key, {n}, site), site);
 }
 
 Tensor shuffle(const Key& key, const Operand& x, std::int64_t axis) {
+  base::need<base::kRandom>("shuffle");
   const Call call("shuffle", x);
   const Site site = Access::site(x);
   const Value v(call, call.node(x));
@@ -48,6 +51,7 @@ Tensor shuffle(const Key& key, const Operand& x, std::int64_t axis) {
 }
 
 Tensor choice(const Key& key, SymInt n, const Shape& shape, bool replace, Site site) {
+  base::need<base::kRandom>("choice");
   const Call call("choice", site);
   check_count(call, n, 1);
   if (replace) return api::renamed(call, [&] { return randint(key, shape, 0, n, DType::int64, site); });
@@ -61,6 +65,7 @@ Tensor choice(const Key& key, SymInt n, const Shape& shape, bool replace, Site s
 }
 
 Tensor multinomial(const Key& key, const Operand& weights, std::int64_t count, bool replace) {
+  base::need<base::kRandom>("multinomial");
   const Call call("multinomial", weights);
   const Site site = Access::site(weights);
   const Value w = Value(call, call.node(weights)).to(DType::float64);

@@ -6,6 +6,7 @@
 #include <optional>
 
 #include "api/random.hpp"
+#include "base/parts.hpp"
 #include "oriel/error.hpp"
 
 namespace oriel {
@@ -188,6 +189,7 @@ Value normal_share(const Value& x) { return (x * -std::numbers::sqrt2 * 0.5).una
 }  // namespace
 
 Tensor truncated_normal(const Key& key, const Shape& shape, const Operand& low, const Operand& high, DType dtype) {
+  base::need<base::kRandom>("truncated_normal");
   const Draw draw("truncated_normal", key, shape, Access::site(low), {&low, &high});
   (void)draw.computed(dtype);
   const auto bound = [&](const Operand& x, const char* what) {
@@ -204,6 +206,7 @@ Tensor truncated_normal(const Key& key, const Shape& shape, const Operand& low, 
 }
 
 Tensor gamma(const Key& key, const Shape& shape, const Operand& a, const Operand& scale, DType dtype) {
+  base::need<base::kRandom>("gamma");
   const Draw draw("gamma", key, shape, Access::site(a), {&a, &scale});
   const DType wide = draw.computed(dtype);
   const Value parameter = draw.parameter(a, wide, "a", Domain::Positive);
@@ -213,6 +216,7 @@ Tensor gamma(const Key& key, const Shape& shape, const Operand& a, const Operand
 }
 
 Tensor beta(const Key& key, const Shape& shape, const Operand& a, const Operand& b, DType dtype) {
+  base::need<base::kRandom>("beta");
   const Draw draw("beta", key, shape, Access::site(a), {&a, &b});
   const DType wide = draw.computed(dtype);
   const Value first = draw.parameter(a, wide, "a", Domain::Positive);
@@ -226,6 +230,7 @@ Tensor beta(const Key& key, const Shape& shape, const Operand& a, const Operand&
 }
 
 Tensor poisson(const Key& key, const Shape& shape, const Operand& mean) {
+  base::need<base::kRandom>("poisson");
   const Draw draw("poisson", key, shape, Access::site(mean), {&mean});
   const Value m = draw.parameter(mean, DType::float64, "mean", Domain::Mean);
   const bool known = Access::tensor(mean) == nullptr && !Access::is_symbolic(mean);

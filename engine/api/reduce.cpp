@@ -9,6 +9,7 @@
 
 #include "api/call.hpp"
 #include "api/moments.hpp"
+#include "base/by_use.hpp"
 #include "oriel/error.hpp"
 #include "sym/decide.hpp"
 #include "view/layouts/iterate.hpp"
@@ -41,7 +42,7 @@ struct Reduced {
     const DType out = api::floating_dtype(source->dtype);
     compute_in(api::wide_dtype(out), out);
   }
-  NodePtr reduce(Op op, const NodePtr& x) const { return call.reduce(op, x, axes); }
+  NodePtr reduce(graph::UsedOp op, const NodePtr& x) const { return call.reduce(op, x, axes); }
   // sum / count, with the reduced axes kept.
   NodePtr mean(const NodePtr& x) const {
     NodePtr total = reduce(Op::Sum, x);
@@ -62,7 +63,7 @@ struct Reduced {
   DType dtype;
 };
 
-Tensor accumulate(Op op, std::string_view name, const Operand& x, const Axes& axes, bool keepdim,
+Tensor accumulate(graph::UsedOp op, std::string_view name, const Operand& x, const Axes& axes, bool keepdim,
                   std::optional<DType> wanted = {}) {
   Reduced r(name, x, axes, keepdim);
   if (wanted == DType::bool_) throw DTypeError(name, "sums and products are numbers, not bool; any and all are bool");
@@ -77,20 +78,20 @@ Tensor accumulate(Op op, std::string_view name, const Operand& x, const Axes& ax
   return r.finish(r.reduce(op, r.source));
 }
 
-Tensor test(Op op, std::string_view name, const Operand& x, const Axes& axes, bool keepdim) {
+Tensor test(graph::UsedOp op, std::string_view name, const Operand& x, const Axes& axes, bool keepdim) {
   Reduced r(name, x, axes, keepdim);
   // As in PyTorch, where uint8 once was used as bool.
   r.compute_in(DType::bool_, r.source->dtype == DType::uint8 ? DType::uint8 : DType::bool_);
   return r.finish(r.reduce(op, r.source));
 }
 
-Tensor extreme(Op op, std::string_view name, const Operand& x, const Axes& axes, bool keepdim) {
+Tensor extreme(graph::UsedOp op, std::string_view name, const Operand& x, const Axes& axes, bool keepdim) {
   const Reduced r(name, x, axes, keepdim);
   return r.finish(r.reduce(op, r.source));
 }
 
 // First computes the extreme value, then the smallest position that holds it: two stages over one row.
-Tensor arg_extreme(Op op, std::string_view name, const Operand& x, const Axes& axes, bool keepdim) {
+Tensor arg_extreme(graph::UsedOp op, std::string_view name, const Operand& x, const Axes& axes, bool keepdim) {
   Reduced r(name, x, axes, keepdim);
   const Shape& shape = r.source->shape;
   Shape positions(shape.size(), 1);
@@ -290,6 +291,7 @@ void check_batches(const Call& call, const graph::Node& a, const graph::Node& b)
 }  // namespace
 
 Tensor matmul(const Operand& a, const Operand& b) {
+  by_use::small_products();
   const Call call("matmul", a);
   const DType dtype = api::common_dtype({&a, &b});
   NodePtr x = call.node(a, dtype, {}, default_device());

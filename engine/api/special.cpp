@@ -11,6 +11,7 @@
 #include <utility>
 
 #include "api/value.hpp"
+#include "base/parts.hpp"
 #include "oriel/error.hpp"
 
 namespace oriel {
@@ -79,6 +80,7 @@ Value turn(const Value& x) { return (x - round(x)) * std::numbers::pi; }
 }  // namespace
 
 Tensor lgamma(const Operand& x) {
+  base::need<base::kSpecial>("lgamma");
   return special("lgamma", x, [](const Value& v) {
     const Value below = v < 0.5;
     const Value right = positive_lgamma(where(below, 1 - v, v));
@@ -88,6 +90,7 @@ Tensor lgamma(const Operand& x) {
 }
 
 Tensor digamma(const Operand& x) {
+  base::need<base::kSpecial>("digamma");
   return special("digamma", x, [](const Value& v) {
     const Value below = v < 0.5;
     const Value right = positive_digamma(where(below, 1 - v, v));
@@ -101,6 +104,7 @@ Tensor digamma(const Operand& x) {
 }
 
 Tensor erfinv(const Operand& x) {
+  base::need<base::kSpecial>("erfinv");
   return special("erfinv", x, [](const Value& v) {
     constexpr double kPi = std::numbers::pi, kRoot = 0.8862269254527580;  // sqrt(pi) / 2
     // A first value within 0.3 %: a series in the middle, and outside of it Winitzki's formula (2008).
@@ -125,6 +129,7 @@ Tensor erfinv(const Operand& x) {
 }
 
 Tensor i0(const Operand& x) {
+  base::need<base::kSpecial>("i0");
   return special("i0", x, [](const Value& v) {
     // The sum over k of (x^2 / 4)^k / k!^2 up to 20, whose terms are all positive; from there on the asymptotic series,
     // with prod (2j - 1)^2 / (k! 8^k x^k).
@@ -189,6 +194,7 @@ std::pair<Value, Value> parts(const Value& v, const FloatBits& f) {
 }  // namespace
 
 Parts frexp(const Operand& x) {
+  base::need<base::kSpecial>("frexp");
   const Call call("frexp", x);
   const DType dtype = api::floating_dtype(api::common_dtype({&x}));
   const FloatBits f = bits_of(api::wide_dtype(dtype));
@@ -197,6 +203,7 @@ Parts frexp(const Operand& x) {
 }
 
 Tensor ldexp(const Operand& x, const Operand& exponent) {
+  base::need<base::kSpecial>("ldexp");
   const Call call("ldexp", x);
   if (const DType powers = api::common_dtype({&exponent}); is_floating(powers))
     throw DTypeError("ldexp", fmt::format("exponents are {}; give integers", name(powers)));
@@ -250,16 +257,19 @@ Tensor of_divisor(const char* name, const Operand& a, const Operand& b, F&& f) {
 }  // namespace
 
 Tensor gcd(const Operand& a, const Operand& b) {
+  base::need<base::kSpecial>("gcd");
   return of_divisor("gcd", a, b, [](const Value&, const Value&, const Value& divisor) { return divisor; });
 }
 
 Tensor lcm(const Operand& a, const Operand& b) {
+  base::need<base::kSpecial>("lcm");
   return of_divisor("lcm", a, b, [](const Value& x, const Value& y, const Value& divisor) {
     return x.binary(Op::FloorDiv, divisor) * y;  // 0 divided by 0 is 0
   });
 }
 
 Tensor bitwise_count(const Operand& x) {
+  base::need<base::kSpecial>("bitwise_count");
   const Call call("bitwise_count", x);
   const DType dtype = api::common_dtype({&x});
   if (is_floating(dtype)) throw DTypeError("bitwise_count", fmt::format("{} has no bits to count", name(dtype)));

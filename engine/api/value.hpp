@@ -24,10 +24,10 @@ class Value {
   /// `number` in the dtype and shape of this value.
   Value like(double number) const { return {*call_, call_->like(node_, number)}; }
   Value to(DType dtype) const { return {*call_, call_->cast(node_, dtype)}; }
-  Value unary(Op op) const { return {*call_, call_->unary(op, node_)}; }
-  Value binary(Op op, const Value& other) const { return {*call_, call_->binary(op, node_, other.node_)}; }
-  Value binary(Op op, double number) const { return {*call_, call_->binary(op, node_, number)}; }
-  Value binary(Op op, SymInt size) const { return {*call_, call_->binary(op, node_, size)}; }
+  Value unary(graph::UsedOp op) const { return {*call_, call_->unary(op, node_)}; }
+  Value binary(graph::UsedOp op, const Value& other) const { return {*call_, call_->binary(op, node_, other.node_)}; }
+  Value binary(graph::UsedOp op, double number) const { return {*call_, call_->binary(op, node_, number)}; }
+  Value binary(graph::UsedOp op, SymInt size) const { return {*call_, call_->binary(op, node_, size)}; }
 
   Value reshape(const Shape& shape) const { return {*call_, call_->reshape(node_, shape)}; }
   Value permute(const Ints& order) const { return {*call_, call_->permute(node_, order)}; }
@@ -40,7 +40,7 @@ class Value {
     return shrink(ranges);
   }
   /// Reduced over `axes` (ascending), which keep extent 1.
-  Value reduce(Op op, const Ints& axes) const { return {*call_, call_->reduce(op, node_, axes)}; }
+  Value reduce(graph::UsedOp op, const Ints& axes) const { return {*call_, call_->reduce(op, node_, axes)}; }
   Value drop(const Ints& axes) const { return {*call_, call_->drop(node_, axes)}; }
   Tensor tensor() const { return Access::tensor(node_); }
 

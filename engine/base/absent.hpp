@@ -10,7 +10,7 @@ namespace oriel::base {
 
 /// Throws the error of a call that needs `part`, in the plural, which only the profile full has (meson's option
 /// profile).
-[[noreturn]] inline void throw_absent(std::string_view operation, std::string_view part) {
+[[noreturn, gnu::cold, gnu::noinline]] inline void throw_absent(std::string_view operation, std::string_view part) {
   throw ArgumentError(
       operation,
       "this build of Oriel has no " + std::string(part) +

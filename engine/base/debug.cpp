@@ -9,6 +9,7 @@
 #include <mutex>
 
 #include "base/activity.hpp"
+#include "base/by_use.hpp"
 #include "base/context.hpp"
 #include "base/escape.hpp"
 #include "base/forever.hpp"
@@ -159,6 +160,7 @@ std::string debug_help() {
 }
 
 void set_debug(std::string_view text) {
+  by_use::inspection();
   bool help = false;
   {
     const std::lock_guard guard(base::fork_mutex(kLevels));

@@ -5,6 +5,7 @@
 #include <array>
 #include <utility>
 
+#include "base/by_use.hpp"
 #include "graph/extents.hpp"
 #include "graph/layout.hpp"
 #include "graph/make.hpp"
@@ -123,14 +124,14 @@ NodePtr leaf(mem::BufferPtr buffer, DType dtype, const Shape& shape, const Origi
   return make_leaf(Op::Buffer, dtype, shape, std::move(buffer), device, origin);
 }
 
-NodePtr unary(Op op, NodePtr x, const Origin& origin) {
+NodePtr unary(UsedOp op, NodePtr x, const Origin& origin) {
   check_class(op, 1, OpClass::Elementwise);
   check_dtype(op, x->dtype, origin);
   const Node& node = *x;
   return make_node(op, result_dtype(op, node.dtype), node.shape, {}, {&x, 1}, origin);
 }
 
-NodePtr binary(Op op, NodePtr a, NodePtr b, const Origin& origin) {
+NodePtr binary(UsedOp op, NodePtr a, NodePtr b, const Origin& origin) {
   check_class(op, 2, OpClass::Elementwise);
   check_same_dtype(op, *a, *b, origin);
   check_same_shape(op, *a, *b, origin);
@@ -242,6 +243,7 @@ NodePtr copy(NodePtr x, Device device, const Origin& origin) {
 }
 
 NodePtr sort(Op op, NodePtr x, bool descending, const Origin& origin) {
+  by_use::sorts();
   check_class(op, 1, OpClass::Sort);
   const DType dtype = op == Op::ArgSort ? DType::int64 : x->dtype;
   const Shape shape = x->shape;
@@ -250,6 +252,7 @@ NodePtr sort(Op op, NodePtr x, bool descending, const Origin& origin) {
 
 NodePtr host_call(HostFunctionPtr function, std::span<NodePtr> sources, const Shape& shape, DType dtype,
                   const Origin& origin) {
+  by_use::host_calls();
   const auto op = static_cast<Op>(static_cast<std::size_t>(Op::HostCall) + sources.size() - 1);
   check_class(op, static_cast<int>(sources.size()), OpClass::Host);
   check_shape(op, shape, origin);
@@ -262,6 +265,7 @@ DType scanned(DType dtype) noexcept {
 }
 
 NodePtr scan(Op op, NodePtr x, std::size_t axis, const Origin& origin) {
+  by_use::scans();
   check_class(op, 1, OpClass::Scan);
   const DType dtype = scanned(x->dtype);
   const Shape shape = x->shape;
@@ -271,6 +275,7 @@ NodePtr scan(Op op, NodePtr x, std::size_t axis, const Origin& origin) {
 }
 
 NodePtr recurrence(NodePtr a, NodePtr b, std::size_t axis, const Origin& origin, bool restarts) {
+  by_use::scans();
   const bool number = a->shape.empty();
   check_same_dtype(Op::Recurrence, *a, *b, origin);
   if (!number) check_same_shape(Op::Recurrence, *a, *b, origin);
@@ -287,6 +292,7 @@ NodePtr recurrence(NodePtr a, NodePtr b, std::size_t axis, const Origin& origin,
 
 NodePtr scatter(Op op, NodePtr positions, NodePtr values, const Shape& like, std::size_t axis, SymInt extent,
                 const Origin& origin) {
+  by_use::scatters();
   check_class(op, values ? 2 : 1, OpClass::Scatter);
   if (values) check_dtype(op, values->dtype, origin);
   if (values && is_half(values->dtype))
@@ -301,7 +307,7 @@ NodePtr scatter(Op op, NodePtr positions, NodePtr values, const Shape& like, std
   return make_node(op, dtype, shape, arg, std::span(sources).first(number_of_sources), origin);
 }
 
-NodePtr reduce(Op op, NodePtr x, const Ints& axes, const Origin& origin) {
+NodePtr reduce(UsedOp op, NodePtr x, const Ints& axes, const Origin& origin) {
   check_class(op, 1, OpClass::Reduce);
   check_dtype(op, x->dtype, origin);
   if (axes.empty()) return x;

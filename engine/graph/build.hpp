@@ -9,6 +9,7 @@
 #include <string_view>
 
 #include "graph/node.hpp"
+#include "graph/used_op.hpp"
 
 namespace oriel::graph {
 
@@ -41,8 +42,8 @@ NodePtr moved_to(Device device, const Node& node, const Origin& origin = {});
 
 // These throw DTypeError if the op does not take the dtype, ShapeError if the sources' shapes differ, and DeviceError
 // if the sources are on different devices.
-NodePtr unary(Op op, NodePtr x, const Origin& origin = {});
-NodePtr binary(Op op, NodePtr a, NodePtr b, const Origin& origin = {});
+NodePtr unary(UsedOp op, NodePtr x, const Origin& origin = {});
+NodePtr binary(UsedOp op, NodePtr a, NodePtr b, const Origin& origin = {});
 /// c ? x : y; `c` is bool.
 NodePtr where(NodePtr c, NodePtr x, NodePtr y, const Origin& origin = {});
 NodePtr cast(NodePtr x, DType dtype, const Origin& origin = {});
@@ -95,7 +96,7 @@ NodePtr assign(NodePtr target, NodePtr value, std::shared_ptr<const ShapeTracker
 
 /// Reduces `axes` (ascending without repeats, each in [0, rank)), which keep extent 1. Without axes, returns the
 /// source.
-NodePtr reduce(Op op, NodePtr x, const Ints& axes, const Origin& origin = {});
+NodePtr reduce(UsedOp op, NodePtr x, const Ints& axes, const Origin& origin = {});
 
 /// Sorts along the last axis, ascending or descending. The result holds the values (Sort) or their int64 positions on
 /// the axis (ArgSort), as the table of ops defines. x has at least one axis.

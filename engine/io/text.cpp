@@ -11,6 +11,7 @@
 #include <vector>
 
 #include "base/escape.hpp"
+#include "base/parts.hpp"
 #include "io/file.hpp"
 #include "oriel/error.hpp"
 
@@ -221,6 +222,7 @@ std::string text_of(const Tensor& x, const TextFormat& format, std::int64_t colu
 }  // namespace io
 
 Tensor load_text(const std::string& path, DType dtype, const TextFormat& format, Site site) {
+  base::need<base::kText>("load_text");
   const detail::CallSite call(site);
   io::check_format("load_text", format);
   try {
@@ -254,6 +256,7 @@ Tensor load_text(const std::string& path, DType dtype, const TextFormat& format,
 }
 
 void save_text(const std::string& path, const Tensor& x, const TextFormat& format, Site site) {
+  base::need<base::kText>("save_text");
   const detail::CallSite call(site);
   io::check_format("save_text", format);
   if (!format.header.empty() && format.comment == 0)

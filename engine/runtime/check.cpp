@@ -7,6 +7,7 @@
 #include <mutex>
 #include <vector>
 
+#include "base/by_use.hpp"
 #include "base/context.hpp"
 #include "base/escape.hpp"
 #include "base/fork_lock.hpp"
@@ -19,6 +20,7 @@ namespace oriel {
 using base::Watch;
 
 void set_result_check(ResultCheck check) {
+  by_use::inspection();
   const std::uint64_t bits = check == ResultCheck::off   ? 0
                              : check == ResultCheck::nan ? Watch::kCheckNan
                                                          : Watch::kCheckNan | Watch::kCheckInfinite;

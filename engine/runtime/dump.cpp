@@ -12,6 +12,7 @@
 #include <fmt/format.h>
 
 #include "backend/backend.hpp"
+#include "base/by_use.hpp"
 #include "base/context.hpp"
 #include "base/escape.hpp"
 #include "base/fork_lock.hpp"
@@ -108,6 +109,7 @@ void set_dump_directory(const std::optional<std::string>& directory, bool whole_
     throw ArgumentError("set_dump_directory", "the name is empty; give a directory, or nothing for no dumps");
   base::ContextState& context = base::current_context_state();
   const std::lock_guard guard(fork_mutex(ForkLock::dump, context.number()));
+  by_use::inspection();
   set_locked(context, "set_dump_directory", directory, whole_files);
 }
 

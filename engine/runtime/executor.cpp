@@ -154,7 +154,7 @@ std::vector<bool> bad_before(const LaunchStep& step, const CompiledSchedule& sch
     alone.device = step.device;
     alone.floats = {{0, floats.dtype, floats.elements, true}};
     void* const memory = s.outputs[static_cast<std::size_t>(source.index)]->data();
-    if (!find_bad_number(alone, {&memory, 1}, watch, true)) continue;
+    if (!inspection().find_bad_number(alone, {&memory, 1}, watch, true, {})) continue;
     bad.resize(step.arguments.size());
     bad[floats.argument] = true;
   }
@@ -208,12 +208,13 @@ void run(const CompiledSchedule& schedule, Scratch& s) {
       ++done;
       const bool repeated =
           (watch.profiling() || watch.reporting()) &&
-          repeats_earlier(schedule.context, step, operands(step, schedule, s), s.key.parameter_values);
+          inspection().repeats_earlier(schedule.context, step, operands(step, schedule, s), s.key.parameter_values);
       if (watch.checking())
-        if (const std::optional<BadNumber> found = find_bad_number(step, s.pointers, watch, true, skipped))
-          refuse_result(step, s.pointers, watch, *found, checked_value(s, started - 1, found->argument));
+        if (const std::optional<BadNumber> found = inspection().find_bad_number(step, s.pointers, watch, true, skipped))
+          inspection().refuse_result(step, s.pointers, watch, *found, checked_value(s, started - 1, found->argument));
       if (timed)
-        record_launch(watch, schedule.context, step, seconds, repeated);  // if a sink throws, the kernel has still run
+        // If a sink throws, the kernel has still run.
+        inspection().record_launch(watch, schedule.context, step, seconds, repeated);
     }
     submit();
   } catch (...) {
@@ -269,7 +270,7 @@ std::uint64_t try_to_realize(std::span<const NodePtr> roots, BesideRoots beside,
   }
   if (!made) observe_schedule(*schedule, false, 0);
   (made ? counts.schedules_built : counts.schedules_reused).fetch_add(1, std::memory_order_relaxed);
-  if (base::watch_of(schedule->context).explaining()) keep_explanation(s.pending, s.key);
+  if (base::watch_of(schedule->context).explaining()) inspection().keep_explanation(s.pending, s.key);
   run(*schedule, s);
   counts.kernels_launched.fetch_add(std::exchange(s.launched, 0), std::memory_order_relaxed);
   hand_over(*schedule, s, std::vector<bool>(s.outputs.size(), true));
@@ -277,7 +278,7 @@ std::uint64_t try_to_realize(std::span<const NodePtr> roots, BesideRoots beside,
     if (const graph::Node& node = s.key.order[a.number]; !node.realized())
       node.evaluated.store(node.evaluated.load(std::memory_order_relaxed) + std::max(a.share, kSmallestShare),
                            std::memory_order_relaxed);
-  if (made && schedule->dumped) dump_reports(*schedule);
+  if (made && schedule->dumped) inspection().dump_reports(*schedule);
   return 0;
 }
 

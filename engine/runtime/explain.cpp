@@ -7,6 +7,7 @@
 
 #include <fmt/format.h>
 
+#include "base/by_use.hpp"
 #include "base/context.hpp"
 #include "base/escape.hpp"
 #include "base/fork_lock.hpp"
@@ -246,6 +247,7 @@ Explanation explain(std::span<const NodePtr> pending, const Key& key, const Plan
 }
 
 Explanation explain(std::span<const NodePtr> roots, const PlanSeen& seen) {
+  by_use::inspection();
   const KeySnapshot looked(roots, BesideRoots::all);
   if (!looked.pending.empty()) return explain(looked.pending, looked.key, seen);
   Explanation nothing;
@@ -281,6 +283,7 @@ void load_kept_explanations(base::ContextState& context) {
 namespace oriel {
 
 void keep_explanations(bool keep) {
+  by_use::inspection();
   base::change_watch(base::current_context_state(), base::Watch::kExplain,
                      (keep ? base::Watch::kExplain : 0) | base::Watch::kExplainKnown);
 }

@@ -125,10 +125,10 @@ void LaunchList::launch_all(Scratch& s, const KeptLeaves* keeping) const {
     const LaunchStep& step = schedule_->steps[k];
     observe_start(watch, schedule_->context, step);
     const double seconds = launch_step(step, arguments, parameters_, timed);
-    if (timed) record_launch(watch, schedule_->context, step, seconds);
+    if (timed) inspection().record_launch(watch, schedule_->context, step, seconds, false);
     if (watch.checking())
-      if (const std::optional<BadNumber> found = find_bad_number(step, arguments, watch, true))
-        refuse_result(step, arguments, watch, *found, {l.site, {}, {}});
+      if (const std::optional<BadNumber> found = inspection().find_bad_number(step, arguments, watch, true, {}))
+        inspection().refuse_result(step, arguments, watch, *found, {l.site, {}, {}});
   }
   if (busy != nullptr) busy->submit();
 }

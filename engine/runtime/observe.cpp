@@ -2,7 +2,13 @@
 
 #include <fmt/format.h>
 
+#include <atomic>
+
+#include "backend/eigen/backend.hpp"
+#include "base/by_use.hpp"
 #include "base/context.hpp"
+#include "base/settings.hpp"
+#include "oriel/error.hpp"
 #include "runtime/check.hpp"
 #include "runtime/dump.hpp"
 #include "runtime/explain.hpp"
@@ -17,11 +23,6 @@ using base::debug_say;
 using base::Watch;
 
 namespace {
-
-bool plan_lines_wanted(Watch watch) noexcept {
-  return watch.debugging(Debug::Graph) || watch.debugging(Debug::Schedule) || watch.debugging(Debug::Merge) ||
-         watch.debugging(Debug::Codegen) || watch.debugging(Debug::Memory);
-}
 
 std::string title(const ExplainedKernel& k, std::size_t step) { return fmt::format("k{:02} {}\n", step, k.name); }
 
@@ -86,8 +87,6 @@ class PlanLines {
   Watch watch_;
 };
 
-}  // namespace
-
 void record_launch(Watch watch, std::uint16_t context, const LaunchStep& step, double seconds, bool repeated) {
   if (watch.profiling()) add_to_profile(context, step, seconds, repeated);
   if (watch.reporting()) add_to_report(step, seconds, repeated);
@@ -104,13 +103,6 @@ void load_reports(base::ContextState& context, const ContextOptions& options) {
   load_check(context);
   load_kept_explanations(context);
   load_report(context);
-}
-
-bool plan_watched(std::uint16_t number) {
-  base::ContextState& context = base::context_state(number);
-  load_reports(context, {});
-  const Watch watch = base::watch_of(context);
-  return watch.dumping() || watch.reporting() || plan_lines_wanted(watch);
 }
 
 ObservedPlan observe_plan(const Plan& plan, std::size_t nodes) {
@@ -134,4 +126,49 @@ void say_schedule(const CompiledSchedule& schedule, bool made, std::uint64_t ker
     debug_say(schedule.context, Debug::Cache, fmt::format("found a schedule of {}", kernels));
 }
 
+constexpr Inspection kInspection{load_reports,     observe_plan,    say_schedule,    record_launch, dump_reports,
+                                 keep_explanation, repeats_earlier, find_bad_number, refuse_result};
+
+}  // namespace
+
+#ifdef ORIEL_BY_USE
+namespace {
+
+/// For a program that calls no function of inspection.
+void refuse_settings(base::ContextState& context, const ContextOptions& /*options*/) {
+  if (base::watch_of(context).has(Watch::kAllKnown)) return;
+  for (const char* name :
+       {"ORIEL_DEBUG", "ORIEL_PROFILE", "ORIEL_DUMP", "ORIEL_EXPLAIN", "ORIEL_CHECK", "ORIEL_REPORT"}) {
+    if (base::env_text(name).value_or("0") == "0") continue;
+    throw ArgumentError(name,
+                        "this program has nothing that reports; it has if it calls explain, keep_explanations, "
+                        "set_debug, set_result_check or profile::start, or uses the shared library");
+  }
+  base::change_watch(context, 0, Watch::kAllKnown);
+}
+
+constexpr Inspection kNone{.load_reports = refuse_settings};
+constinit std::atomic<const Inspection*> in_use{&kNone};
+
+}  // namespace
+const Inspection& inspection() noexcept { return *in_use.load(std::memory_order_acquire); }
+#else
+const Inspection& inspection() noexcept { return kInspection; }
+#endif
+
+bool plan_watched(std::uint16_t number) {
+  base::ContextState& context = base::context_state(number);
+  inspection().load_reports(context, {});
+  const Watch watch = base::watch_of(context);
+  return watch.dumping() || watch.reporting() || watch.debugging(Debug::Graph) || watch.debugging(Debug::Schedule) ||
+         watch.debugging(Debug::Merge) || watch.debugging(Debug::Codegen) || watch.debugging(Debug::Memory);
+}
+
 }  // namespace oriel::runtime
+
+#ifdef ORIEL_BY_USE
+void oriel::by_use::inspection() {
+  backend::eigen::use_descriptions();
+  runtime::in_use.store(&runtime::kInspection, std::memory_order_release);
+}
+#endif

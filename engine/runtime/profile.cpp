@@ -9,6 +9,7 @@
 
 #include <fmt/format.h>
 
+#include "base/by_use.hpp"
 #include "base/debug.hpp"
 #include "base/escape.hpp"
 #include "base/fork_lock.hpp"
@@ -115,7 +116,10 @@ std::string Profile::str() const {
 
 namespace profile {
 
-void start() { record(base::current_context_state(), true); }
+void start() {
+  by_use::inspection();
+  record(base::current_context_state(), true);
+}
 
 void stop() { record(base::current_context_state(), false); }
 

@@ -13,6 +13,7 @@
 #include "api/captured/saved.hpp"
 #include "api/captured/saved_reader.hpp"
 #include "backend/backend.hpp"
+#include "base/by_use.hpp"
 #include "graph/make.hpp"
 #include "oriel/error.hpp"
 #include "runtime/trace.hpp"
@@ -352,6 +353,7 @@ void prepare_sizes(ByteReader& bytes, const CapturedEntry& entry) {
 std::unique_ptr<CapturedEntry> decode_entry(const SavedEntry& saved, const std::string& path,
                                             const detail::SavedSignature& signature, const LoadOptions& options,
                                             Site site) {
+  by_use::operations();
   ByteReader bytes(saved.bytes, path);
   SavedReader reader(bytes, options);
   LoadedCall call(reader);

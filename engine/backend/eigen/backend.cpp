@@ -1,6 +1,7 @@
 #include "backend/eigen/backend.hpp"
 
 #include <algorithm>
+#include <atomic>
 #include <charconv>
 #include <chrono>
 #include <string_view>
@@ -9,16 +10,13 @@
 #include "backend/eigen/access_notes.hpp"
 #include "backend/eigen/isa/levels.hpp"
 #include "backend/eigen/kernel_time.hpp"
+#include "backend/eigen/path_functions.hpp"
 #include "backend/eigen/path_report.hpp"
 #include "backend/eigen/products/contraction_plan.hpp"
 #include "backend/eigen/products/parts.hpp"
 #include "backend/eigen/products/windows_plan.hpp"
-#include "backend/eigen/tile/host.hpp"
 #include "backend/eigen/tile/machine.hpp"
 #include "backend/eigen/tile/plan.hpp"
-#include "backend/eigen/tile/scan.hpp"
-#include "backend/eigen/tile/scatter.hpp"
-#include "backend/eigen/tile/sort.hpp"
 #include "base/context.hpp"
 #include "base/debug.hpp"
 #include "base/escape.hpp"
@@ -288,26 +286,61 @@ std::string EigenBackend::source(const codegen::LoopProgram& program) const { re
 std::string EigenBackend::source_beside(const codegen::LoopProgram& program, source::SharedHelpers& shared) const {
   return source::cpp::render_beside(program, shared);
 }
-PathReport EigenBackend::paths(const codegen::LoopProgram& program) const {
+namespace {
+
+PathReport paths_of(const EigenBackend& /*backend*/, const codegen::LoopProgram& program, const isa::Table& table,
+                    std::int64_t tile) {
   const codegen::LoopProgram runs = as_it_runs(program);
-  return path_report(runs, *make_plan(runs, table_, tile_), table_);
+  return path_report(runs, *make_plan(runs, table, tile), table);
 }
 
-std::string EigenBackend::method(const codegen::LoopProgram& program) const {
-  if (std::holds_alternative<codegen::Sort>(program.form)) return describe_sort(*make_sort_plan(program, table_));
-  if (std::holds_alternative<codegen::Scan>(program.form)) return describe_scan(*make_scan_plan(program, table_));
-  if (std::holds_alternative<codegen::Scatter>(program.form)) return describe_scatter(*make_scatter_plan(program));
-  if (std::holds_alternative<codegen::Host>(program.form)) return describe_host(*make_host_plan(program));
-  if (std::holds_alternative<codegen::Parts>(program.form)) return describe_parts(program, table_);
+std::string method_of(const EigenBackend& backend, const codegen::LoopProgram& program, const isa::Table& table,
+                      std::int64_t tile) {
+  const auto described = [&](KernelPath path) {
+    const PathFunctions* const functions = functions_of(path);
+    return functions == nullptr ? std::string() : functions->describe(program, table);
+  };
+  if (std::holds_alternative<codegen::Sort>(program.form)) return described(KernelPath::Sort);
+  if (std::holds_alternative<codegen::Scan>(program.form)) return described(KernelPath::Scan);
+  if (std::holds_alternative<codegen::Scatter>(program.form)) return described(KernelPath::Scatter);
+  if (std::holds_alternative<codegen::Host>(program.form)) return described(KernelPath::Host);
+  if (std::holds_alternative<codegen::Parts>(program.form)) return describe_parts(program, table);
   if (codegen::unrolled(program))
     return "its short rows are unrolled: neighbouring points fill the registers, and terms are added one by one";
-  std::string text = describe_windows(program, table_);
-  if (text.empty()) text = describe_contraction(program, table_);
+  std::string text = describe_windows(program, table);
+  if (text.empty()) text = describe_contraction(program, table);
   if (!text.empty()) return text;
-  text = Backend::method(program);
-  for (const std::string& note : access_notes(program, *make_plan(program, table_, options_.tile)))
+  text = backend.Backend::method(program);
+  for (const std::string& note : access_notes(program, *make_plan(program, table, tile)))
     text += (text.empty() ? "" : "\n") + note;
   return text;
+}
+
+/// What explanations ask of the backend: a part that a program may have by use (base/by_use.hpp).
+struct Descriptions {
+  PathReport (*paths)(const EigenBackend&, const codegen::LoopProgram&, const isa::Table&, std::int64_t tile);
+  std::string (*method)(const EigenBackend&, const codegen::LoopProgram&, const isa::Table&, std::int64_t tile);
+};
+constexpr Descriptions kDescriptions{paths_of, method_of};
+#ifdef ORIEL_BY_USE
+constinit std::atomic<const Descriptions*> descriptions{nullptr};
+#else
+constinit std::atomic<const Descriptions*> descriptions{&kDescriptions};
+#endif
+
+}  // namespace
+
+#ifdef ORIEL_BY_USE
+void use_descriptions() { descriptions.store(&kDescriptions, std::memory_order_release); }
+#endif
+
+PathReport EigenBackend::paths(const codegen::LoopProgram& program) const {
+  const Descriptions* const known = descriptions;
+  return known == nullptr ? PathReport() : known->paths(*this, program, table_, tile_);
+}
+std::string EigenBackend::method(const codegen::LoopProgram& program) const {
+  const Descriptions* const known = descriptions;
+  return known == nullptr ? std::string() : known->method(*this, program, table_, tile_);
 }
 
 }  // namespace oriel::backend::eigen

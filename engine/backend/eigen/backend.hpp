@@ -92,4 +92,9 @@ class EigenBackend final : public Backend {
   std::unique_ptr<Tuner> tuner_;  // the last member, because its thread uses the builder
 };
 
+#ifdef ORIEL_BY_USE
+/// Explanations ask the backend from now on (base/by_use.hpp).
+void use_descriptions();
+#endif
+
 }  // namespace oriel::backend::eigen

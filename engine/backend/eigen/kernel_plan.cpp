@@ -3,15 +3,11 @@
 #include <memory>
 #include <variant>
 
+#include "backend/eigen/path_functions.hpp"
 #include "backend/eigen/products/contraction_plan.hpp"
 #include "backend/eigen/products/parts.hpp"
-#include "backend/eigen/products/small_plan.hpp"
 #include "backend/eigen/products/windows_plan.hpp"
-#include "backend/eigen/tile/host.hpp"
 #include "backend/eigen/tile/plan.hpp"
-#include "backend/eigen/tile/scan.hpp"
-#include "backend/eigen/tile/scatter.hpp"
-#include "backend/eigen/tile/sort.hpp"
 
 namespace oriel::backend::eigen {
 
@@ -40,41 +36,19 @@ struct FormPlanner {
     return plan;
   }
 
-  std::shared_ptr<const Plan> operator()(const codegen::Sort&) const {
+  // A kernel of one op that reads memory.
+  std::shared_ptr<const Plan> alone(KernelPath path) const {
     const std::shared_ptr<Plan> plan = begin();
-    plan->sorting = make_sort_plan(program, table);
+    plan->alone = &needed_functions(path);
+    plan->alone->plan(program, table, *plan);
     plan->arguments = program.arguments.size();
-    plan->points = program.sorting->rows;
-    if (plan->points > 0) plan->path = KernelPath::Sort;
+    if (plan->points > 0) plan->path = path;
     return plan;
   }
-
-  std::shared_ptr<const Plan> operator()(const codegen::Scan&) const {
-    const std::shared_ptr<Plan> plan = begin();
-    plan->scanning = make_scan_plan(program, table);
-    plan->arguments = program.arguments.size();
-    plan->points = program.scanning->rows;
-    if (plan->points > 0) plan->path = KernelPath::Scan;
-    return plan;
-  }
-
-  std::shared_ptr<const Plan> operator()(const codegen::Scatter&) const {
-    const std::shared_ptr<Plan> plan = begin();
-    plan->scattering = make_scatter_plan(program);
-    plan->arguments = program.arguments.size();
-    plan->points = program.scattering->rows;
-    if (plan->points > 0) plan->path = KernelPath::Scatter;
-    return plan;
-  }
-
-  std::shared_ptr<const Plan> operator()(const codegen::Host&) const {
-    const std::shared_ptr<Plan> plan = begin();
-    plan->hosting = make_host_plan(program);
-    plan->arguments = program.arguments.size();
-    plan->points = program.arguments.back().elements.value();
-    if (plan->points > 0) plan->path = KernelPath::Host;
-    return plan;
-  }
+  std::shared_ptr<const Plan> operator()(const codegen::Sort&) const { return alone(KernelPath::Sort); }
+  std::shared_ptr<const Plan> operator()(const codegen::Scan&) const { return alone(KernelPath::Scan); }
+  std::shared_ptr<const Plan> operator()(const codegen::Scatter&) const { return alone(KernelPath::Scatter); }
+  std::shared_ptr<const Plan> operator()(const codegen::Host&) const { return alone(KernelPath::Host); }
 
   std::shared_ptr<const Plan> operator()(const codegen::Parts&) const {
     const std::shared_ptr<Plan> plan = begin();
@@ -100,7 +74,9 @@ struct FormPlanner {
     const std::shared_ptr<Plan> plan = make_tile_plan(program, table, tile);
     plan->windows = plan_windows(program, table);
     if (plan->windows == nullptr) plan->contraction = plan_contraction(program, table);
-    if (plan->windows == nullptr && plan->contraction == nullptr) plan->small = plan_small_products(program, table);
+    const PathFunctions* const small = functions_of(KernelPath::SmallProducts);
+    if (plan->windows == nullptr && plan->contraction == nullptr && small != nullptr)
+      small->plan(program, table, *plan);
     plan->path = path_of(program, *plan);
     return plan;
   }

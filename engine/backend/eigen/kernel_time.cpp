@@ -4,13 +4,10 @@
 #include <cmath>
 #include <cstddef>
 
+#include "backend/eigen/path_functions.hpp"
 #include "backend/eigen/products/contraction_plan.hpp"
 #include "backend/eigen/products/small_plan.hpp"
 #include "backend/eigen/products/windows_plan.hpp"
-#include "backend/eigen/tile/host.hpp"
-#include "backend/eigen/tile/scan.hpp"
-#include "backend/eigen/tile/scatter.hpp"
-#include "backend/eigen/tile/sort.hpp"
 #include "schedule/rates.hpp"
 
 namespace oriel::backend::eigen {
@@ -76,14 +73,8 @@ double small_time(const codegen::Contraction& c) {
 
 double estimated_seconds(const codegen::LoopProgram& program, const Plan& plan) {
   double work = 0;
-  if (plan.sorting != nullptr) {
-    work = sort_nanoseconds(*plan.sorting);
-  } else if (plan.scanning != nullptr) {
-    work = scan_nanoseconds(*plan.scanning);
-  } else if (plan.scattering != nullptr) {
-    work = scatter_nanoseconds(*plan.scattering);
-  } else if (plan.hosting != nullptr) {
-    work = host_nanoseconds(*plan.hosting);
+  if (plan.alone != nullptr) {
+    work = plan.alone->nanoseconds(plan);
   } else if (plan.parts != nullptr) {
     // Most reductions of fused kernels are products.
     for (const codegen::Stage& stage : program.stages) {

@@ -5,14 +5,11 @@
 
 #include <fmt/format.h>
 
+#include "backend/eigen/path_functions.hpp"
 #include "backend/eigen/products/online_plan.hpp"
 #include "backend/eigen/products/parts.hpp"
 #include "backend/eigen/products/small_plan.hpp"
 #include "backend/eigen/products/windows_plan.hpp"
-#include "backend/eigen/tile/host.hpp"
-#include "backend/eigen/tile/scan.hpp"
-#include "backend/eigen/tile/scatter.hpp"
-#include "backend/eigen/tile/sort.hpp"
 #include "backend/tile_cost.hpp"
 #include "codegen/definitions.hpp"
 #include "codegen/join.hpp"
@@ -65,18 +62,9 @@ class PathReporter {
     if (plan_.path == KernelPath::Nothing) return out_;
     Cost cost = {kRates.launch + kRates.byte * real(program_.bytes), 0};
     cost.limit = cost.now;
-    if (plan_.sorting != nullptr) {
-      const double sorted = sort_nanoseconds(*plan_.sorting);
-      cost += add(plan_.path, {sorted, sorted});
-    } else if (plan_.scanning != nullptr) {
-      const double scanned = scan_nanoseconds(*plan_.scanning);
-      cost += add(plan_.path, {scanned, scanned});
-    } else if (plan_.scattering != nullptr) {
-      const double scattered = scatter_nanoseconds(*plan_.scattering);
-      cost += add(plan_.path, {scattered, scattered});
-    } else if (plan_.hosting != nullptr) {
-      const double called = host_nanoseconds(*plan_.hosting);
-      cost += add(plan_.path, {called, called});
+    if (plan_.alone != nullptr) {
+      const double alone = plan_.alone->nanoseconds(plan_);
+      cost += add(plan_.path, {alone, alone});
     } else if (plan_.parts != nullptr) {
       cost += plan_.parts->online != nullptr ? online(*plan_.parts->online) : parts(*plan_.parts);
     } else {

@@ -2,16 +2,12 @@
 #include <fmt/format.h>
 
 #include <algorithm>
-#include <array>
-#include <numeric>
 
 #include "oriel/error.hpp"
 #include "view/notations/text.hpp"
 
 namespace oriel::layouts {
 namespace {
-
-constexpr std::array<std::string_view, 7> kNames{"cute", "torch", "numpy", "tinygrad", "oriel", "linear", "isl"};
 
 /// The numbers of the tree last to first: the order of axes in which row-major is axis 0 fastest.
 Ints reversed(std::size_t rank) {
@@ -101,39 +97,6 @@ std::optional<SymInt> first_difference(const ShapeTracker& a, const ShapeTracker
 }
 
 }  // namespace
-
-std::string_view name(Notation notation) noexcept { return kNames[static_cast<std::size_t>(notation)]; }
-
-Notation notation_named(std::string_view wanted) {
-  for (std::size_t k = 0; k < kNames.size(); ++k) {
-    if (kNames[k] == wanted) return static_cast<Notation>(k);
-  }
-  throw ArgumentError("layout", fmt::format("no notation is named '{}'; there are cute, torch, numpy, tinygrad, oriel, "
-                                            "linear and isl",
-                                            wanted));
-}
-
-SymInt IntTuple::product() const {
-  if (!list) return value;
-  SymInt all = 1;
-  for (const IntTuple& part : parts) all = all * part.product();
-  return all;
-}
-
-Ints IntTuple::leaves() const {
-  if (!list) return Ints{value};
-  Ints all;
-  for (const IntTuple& part : parts) {
-    for (const SymInt leaf : part.leaves()) all.push_back(leaf);
-  }
-  return all;
-}
-
-std::int64_t Swizzle::operator()(std::int64_t position) const noexcept {
-  const std::int64_t mask = (std::int64_t{1} << bits) - 1;
-  const std::int64_t source = position & (mask << (base + std::max(shift, 0)));
-  return position ^ (shift >= 0 ? source >> shift : source << -shift);
-}
 
 Map::Map(Notation notation, IntTuple shape, ShapeTracker tracker, std::optional<Swizzle> swizzle)
     : notation_(notation), shape_(std::move(shape)), tracker_(std::move(tracker)), swizzle_(swizzle) {}

@@ -162,15 +162,6 @@ std::string to_text(SymInt number) { return std::to_string(number.value()); }
 
 std::string cute_text(const CuteLayout& layout) { return layout.shape.str() + ":" + layout.stride.str(); }
 
-std::string IntTuple::str() const {
-  if (!list) return to_text(value);
-  std::string text;
-  for (const IntTuple& part : parts) text += (text.empty() ? "" : ",") + part.str();
-  return "(" + text + ")";
-}
-
-std::string Swizzle::str() const { return fmt::format("Sw<{},{},{}>", bits, base, shift); }
-
 std::string Map::str(Notation notation, int element_bytes) const {
   switch (notation) {
     case Notation::cute:

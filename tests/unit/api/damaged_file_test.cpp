@@ -191,6 +191,7 @@ TEST_CASE("each movement of a forged view is checked") {
   }
 }
 
+#ifndef ORIEL_NO_LINALG
 TEST_CASE("a call of the host whose batches, ranks or sizes are forged is refused, or harmless") {
   const TemporaryFolder folder;
   const std::string path = folder / "host";
@@ -230,6 +231,7 @@ TEST_CASE("a call of the host whose batches, ranks or sizes are forged is refuse
   calls([](Tensor x) { return solve(x, x); }, {2, 3, 5, 25});
   calls([](Tensor x) { return real(fft(x)); }, {2, 3, 5, 10});
 }
+#endif
 
 TEST_CASE("pipes and devices are refused without waiting for them") {
   const TemporaryFolder folder;

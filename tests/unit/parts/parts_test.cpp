@@ -105,6 +105,37 @@ TEST_CASE("the profile small has no linear algebra, but host functions") {
   CHECK(host_call("twice", twice, {ones({1})}, {1}, DType::float32).to_vector<float>() == std::vector<float>{2});
 }
 
+TEST_CASE("the profile small has other parts where they are asked for") {
+#ifdef ORIEL_NO_RANDOM
+  CHECK(refusal([] { static_cast<void>(uniform(Key(1), {2})); }) == absent("uniform", "random numbers"));
+  CHECK(refusal([] { static_cast<void>(permutation(Key(1), 3)); }) == absent("permutation", "random numbers"));
+  CHECK(refusal([] { static_cast<void>(poisson(Key(1), {2}, 1)); }) == absent("poisson", "random numbers"));
+#endif
+#ifdef ORIEL_NO_COMPLEX
+  const Complex z(Tensor::of<float>({1, 2}), Tensor::of<float>({3, 4}));
+  CHECK(refusal([&] { static_cast<void>(z * z); }) == absent("mul", "functions of complex numbers"));
+  CHECK(refusal([&] { static_cast<void>(exp(z)); }) == absent("exp", "functions of complex numbers"));
+  CHECK(refusal([&] { static_cast<void>(sum(z)); }) == absent("sum", "functions of complex numbers"));
+  CHECK(z.real().to_vector<float>() == std::vector<float>{1, 2});
+#endif
+#ifdef ORIEL_NO_NOTATIONS
+  CHECK(refusal([] { static_cast<void>(layouts::Map::read("(2,2):(1,2)")); }) ==
+        absent("read", "notations of layouts"));
+  CHECK(refusal([] { static_cast<void>(layouts::Map::of(ShapeTracker(Shape{2}))); }) ==
+        absent("of", "notations of layouts"));
+  CHECK(layouts::Swizzle{1, 0, 1}(2) == 3);
+#endif
+#ifdef ORIEL_NO_REPORTS
+  CHECK(refusal([] { report({ones({2})}, "page.html"); }) == absent("report", "reports"));
+  CHECK(refusal([] { set_report_file("page.html"); }) == absent("set_report_file", "reports"));
+  set_report_file(std::nullopt);
+#endif
+#ifdef ORIEL_NO_TEXT
+  CHECK(refusal([] { static_cast<void>(load_text("a.csv")); }) == absent("load_text", "readers and writers of text"));
+  CHECK(refusal([] { save_text("a.csv", ones({2})); }) == absent("save_text", "readers and writers of text"));
+#endif
+}
+
 TEST_CASE("the profile small has no images") {
   CHECK(refusal([] { static_cast<void>(read_image("photo.png")); }) == absent("read_image", "images"));
   CHECK(refusal([] { write_image("photo.png", full({2, 2}, 0)); }) == absent("write_image", "images"));

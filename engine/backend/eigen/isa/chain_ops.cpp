@@ -183,7 +183,7 @@ void chain(void* dst, const void* first, const ChainLink* links, int count, std:
 
 void add_chain_ops(Table& table) {
   table.chain[kDTypeIndex<float>] = chain<float>;
-  table.chain[kDTypeIndex<double>] = chain<double>;
+  if constexpr (!kFew) table.chain[kDTypeIndex<double>] = chain<double>;
 }
 
 }  // namespace oriel::backend::isa::ORIEL_ISA_LEVEL

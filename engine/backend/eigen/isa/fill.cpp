@@ -9,16 +9,17 @@ namespace oriel::backend::isa::ORIEL_ISA_LEVEL {
 void fill_table(Table& table) {
   table.name = ORIEL_TEXT(ORIEL_ISA_LEVEL);
   add_float_ops(table);
-  add_math_ops(table);
   add_pair_ops(table);
   if constexpr (!kPlain) add_chain_ops(table);
   add_cast_ops(table);
   add_copy_ops(table);
-  add_reduce_ops(table);
+  add_sum_ops(table);
   add_product_ops(table);
   add_window_ops(table);
   add_integer_ops(table);
-#ifndef ORIEL_ISA_FEW  // else it is the lowest level's (table.cpp)
+#ifndef ORIEL_BY_USE  // else programs have them by use (table.cpp)
+  add_math_ops(table);
+  add_reduce_ops(table);
   add_scan_ops(table);
   add_sort_ops(table);
 #endif

@@ -275,15 +275,15 @@ void fill_lanes(LaneTable& table);
 
 void fill_lanes(LaneTable& table) {
   add_small_products<float>(table, {kDTypeIndex<float>});
-  add_small_products<double>(table, {kDTypeIndex<double>});
-  // Products and sums wrap, so unsigned arithmetic serves both signs.
-  add_small_products<std::uint8_t>(table, {kDTypeIndex<std::uint8_t>, kDTypeIndex<std::int8_t>});
-  add_small_products<std::uint16_t>(table, {kDTypeIndex<std::uint16_t>, kDTypeIndex<std::int16_t>});
-  add_small_products<std::uint32_t>(table, {kDTypeIndex<std::uint32_t>, kDTypeIndex<std::int32_t>});
-  add_small_products<std::uint64_t>(table, {kDTypeIndex<std::uint64_t>, kDTypeIndex<std::int64_t>});
-  if constexpr (!kFew) table.two_by_two[0] = two_by_two<float>;
-  if constexpr (!kFew && kVectorBytes >= 32) table.two_by_two[1] = two_by_two<double>;
   if constexpr (!kFew) {
+    add_small_products<double>(table, {kDTypeIndex<double>});
+    // Products and sums wrap, so unsigned arithmetic serves both signs.
+    add_small_products<std::uint8_t>(table, {kDTypeIndex<std::uint8_t>, kDTypeIndex<std::int8_t>});
+    add_small_products<std::uint16_t>(table, {kDTypeIndex<std::uint16_t>, kDTypeIndex<std::int16_t>});
+    add_small_products<std::uint32_t>(table, {kDTypeIndex<std::uint32_t>, kDTypeIndex<std::int32_t>});
+    add_small_products<std::uint64_t>(table, {kDTypeIndex<std::uint64_t>, kDTypeIndex<std::int64_t>});
+    table.two_by_two[0] = two_by_two<float>;
+    if constexpr (kVectorBytes >= 32) table.two_by_two[1] = two_by_two<double>;
     add_squares<float, kMostInPlace>(table, 0);
     add_squares<double, kMostInPlace>(table, 1);
   }

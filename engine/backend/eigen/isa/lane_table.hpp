@@ -40,8 +40,9 @@ using InPlaceFn = void (*)(void* out, const void* a, const void* b, std::int64_t
 inline constexpr int kMostInPlace = 4;
 
 struct LaneTable {
-  SmallProductsFn multiply[kDTypeCount] = {};  // register dtypes that can be multiplied and added
-  IntoLanesFn into_lanes[2] = {};              // elements of 4 and 8 bytes
+  SmallProductsFn multiply[kDTypeCount] =
+      {};                          // register dtypes that can be multiplied and added; in the profile small float32
+  IntoLanesFn into_lanes[2] = {};  // elements of 4 and 8 bytes
   OutOfLanesFn out_of_lanes[2] = {};
   // Of float32 and float64; null in the profile small, and where a matrix fits no register.
   InPlaceFn two_by_two[2] = {};  // row-major matrices of 2 x 2

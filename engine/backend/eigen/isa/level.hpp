@@ -28,7 +28,8 @@ void add_chain_ops(Table& table);
 void add_integer_ops(Table& table);
 void add_cast_ops(Table& table);
 void add_copy_ops(Table& table);
-void add_reduce_ops(Table& table);
+void add_sum_ops(Table& table);
+void add_reduce_ops(Table& table);  // the other reductions
 void add_product_ops(Table& table);
 void add_scan_ops(Table& table);
 void add_sort_ops(Table& table);

@@ -317,28 +317,37 @@ void add_reduction(Table& t) {
   }
 }
 
-template <DType kDType, class T>
-void add_all(Table& t) {
-#define ORIEL_REDUCTION(op, ...) add_reduction<Op::op, kDType, T>(t);
+/// The sums, or the other reductions.
+template <bool kSums, DType kDType, class T>
+void add_some(Table& t) {
+#define ORIEL_REDUCTION(op, ...) \
+  if constexpr ((Op::op == Op::Sum) == kSums) add_reduction<Op::op, kDType, T>(t);
   ORIEL_REDUCTIONS(ORIEL_REDUCTION)
 #undef ORIEL_REDUCTION
 }
 
+template <bool kSums>
+void add_all(Table& table) {
+  add_some<kSums, DType::int8, std::int8_t>(table);
+  add_some<kSums, DType::int16, std::int16_t>(table);
+  add_some<kSums, DType::int32, std::int32_t>(table);
+  add_some<kSums, DType::int64, std::int64_t>(table);
+  add_some<kSums, DType::uint8, std::uint8_t>(table);
+  add_some<kSums, DType::uint16, std::uint16_t>(table);
+  add_some<kSums, DType::uint32, std::uint32_t>(table);
+  add_some<kSums, DType::uint64, std::uint64_t>(table);
+  add_some<kSums, DType::float32, float>(table);
+  add_some<kSums, DType::float64, double>(table);
+  add_some<kSums, DType::bool_, std::uint8_t>(table);  // bytes that hold 0 or 1
+}
+
 }  // namespace
 
-void add_reduce_ops(Table& table) {
-  add_all<DType::int8, std::int8_t>(table);
-  add_all<DType::int16, std::int16_t>(table);
-  add_all<DType::int32, std::int32_t>(table);
-  add_all<DType::int64, std::int64_t>(table);
-  add_all<DType::uint8, std::uint8_t>(table);
-  add_all<DType::uint16, std::uint16_t>(table);
-  add_all<DType::uint32, std::uint32_t>(table);
-  add_all<DType::uint64, std::uint64_t>(table);
-  add_all<DType::float32, float>(table);
-  add_all<DType::float64, double>(table);
-  add_all<DType::bool_, std::uint8_t>(table);  // bytes that hold 0 or 1
+void add_sum_ops(Table& table) {
+  add_all<true>(table);
   add_sums(table);
 }
+
+void add_reduce_ops(Table& table) { add_all<false>(table); }
 
 }  // namespace oriel::backend::isa::ORIEL_ISA_LEVEL

@@ -12,6 +12,7 @@
 #include <string>
 #include <string_view>
 
+#include "backend/eigen/isa/by_use.hpp"
 #include "backend/eigen/isa/lane_table.hpp"
 #include "backend/eigen/isa/levels.hpp"
 #include "base/escape.hpp"
@@ -25,6 +26,8 @@ namespace oriel::backend::isa {
   namespace level {                  \
   void fill_table(Table& table);     \
   void fill_lanes(LaneTable& table); \
+  void add_math_ops(Table& table);   \
+  void add_reduce_ops(Table& table); \
   void add_scan_ops(Table& table);   \
   void add_sort_ops(Table& table);   \
   }
@@ -71,7 +74,6 @@ bool has_avx512() {
 struct Level {
   std::string_view name;
   void (*fill)(Table&);
-  void (*fill_lanes)(LaneTable&);
   bool runs;
 };
 
@@ -81,18 +83,58 @@ std::span<const Level> levels() {
   __builtin_cpu_init();
 #endif
   static const Level all[] = {
-      {kLowest, lowest::fill_table, lowest::fill_lanes, true},
+      {kLowest, lowest::fill_table, true},
 #ifdef ORIEL_HAS_AVX2
-      {"avx2", avx2::fill_table, avx2::fill_lanes, has_avx2()},
+      {"avx2", avx2::fill_table, has_avx2()},
 #endif
 #ifdef ORIEL_HAS_AVX512
-      {"avx512", avx512::fill_table, avx512::fill_lanes, has_avx512()},
+      {"avx512", avx512::fill_table, has_avx512()},
 #endif
   };
   return all;
 }
 
+/// By the numbers of levels. What is not filled has all bits 0, so that no file holds it.
+constinit Table tables[3];
+
 }  // namespace
+
+#ifdef ORIEL_BY_USE
+namespace {
+
+/// Adds loops to the table of each level, once.
+template <auto... add>
+void add_to_levels() {
+  static std::once_flag added;
+  std::call_once(added, [] {
+    std::size_t level = 0;
+    (add(tables[level++]), ...);
+  });
+}
+
+}  // namespace
+
+#ifdef ORIEL_HAS_AVX2
+void use_functions() { add_to_levels<lowest::add_math_ops, avx2::add_math_ops>(); }
+void use_reductions() { add_to_levels<lowest::add_reduce_ops, avx2::add_reduce_ops>(); }
+#else
+void use_functions() { add_to_levels<lowest::add_math_ops>(); }
+void use_reductions() { add_to_levels<lowest::add_reduce_ops>(); }
+#endif
+// The profile small has the loops that scan and sort once.
+void use_scans() {
+  static std::once_flag used;
+  std::call_once(used, [] {
+    for (Table& t : tables) lowest::add_scan_ops(t);
+  });
+}
+void use_sorts() {
+  static std::once_flag used;
+  std::call_once(used, [] {
+    for (Table& t : tables) lowest::add_sort_ops(t);
+  });
+}
+#endif
 
 const Table& table(const char* level) {
   const std::string_view name = level;
@@ -111,29 +153,32 @@ const Table& table(const char* level) {
     throw DeviceError("ORIEL_ISA",
                       "this build or machine has no " + std::string(name) + "; " + kLowest + " always works");
   }
-  static Table tables[3];
   static std::once_flag filled[3];
-  std::call_once(filled[chosen], [&] {
-    all[chosen].fill(tables[chosen]);
-#ifdef ORIEL_ISA_FEW
-    // The profile small has the loops that scan and sort once.
-    lowest::add_scan_ops(tables[chosen]);
-    lowest::add_sort_ops(tables[chosen]);
-#endif
-  });
+  std::call_once(filled[chosen], [&] { all[chosen].fill(tables[chosen]); });
   return tables[chosen];
 }
 
 const Table& table() { return table(base::env_text("ORIEL_ISA").value_or("").c_str()); }
 
 const LaneTable& lane_table(const Table& table) {
-  const std::span<const Level> all = levels();
-  std::size_t chosen = 0;
-  while (chosen + 1 < all.size() && all[chosen].name != table.name) ++chosen;
-  static LaneTable tables[3];
+  constexpr void (*kFill[])(LaneTable&) = {
+#ifdef ORIEL_ISA_FEW
+      [](LaneTable&) {},  // processors without AVX2 have none in the profile small
+#else
+      lowest::fill_lanes,
+#endif
+#ifdef ORIEL_HAS_AVX2
+      avx2::fill_lanes,
+#endif
+#ifdef ORIEL_HAS_AVX512
+      avx512::fill_lanes,
+#endif
+  };
+  const auto level = static_cast<std::size_t>(&table - tables);
+  static LaneTable lanes[3];
   static std::once_flag filled[3];
-  std::call_once(filled[chosen], [&] { all[chosen].fill_lanes(tables[chosen]); });
-  return tables[chosen];
+  std::call_once(filled[level], [&] { kFill[level](lanes[level]); });
+  return lanes[level];
 }
 
 std::string levels_text() {

@@ -252,7 +252,7 @@ constexpr int pair_index(graph::Op op) noexcept {
 }
 
 struct Table {
-  const char* name = "";
+  const char* name = nullptr;  // set with the rest
   /// Indexed by op and by the operands' dtype (Where: by the dtype of its branches). Null if the op does not take the
   /// dtype.
   ElementFn element[graph::kOpCount][kDTypeCount] = {};

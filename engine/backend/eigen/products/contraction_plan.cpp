@@ -3,7 +3,7 @@
 #include <cstdlib>
 #include <numeric>
 
-#include "backend/eigen/products/small_plan.hpp"
+#include "backend/eigen/path_functions.hpp"
 #include "backend/eigen/tile/tiles.hpp"
 
 namespace oriel::backend::eigen {
@@ -170,7 +170,8 @@ std::string describe_contraction(const LoopProgram& program, const isa::Table& t
   const codegen::Contraction* product = codegen::contraction_in(program.form);
   if (product == nullptr) return {};
   if (const auto plan = plan_contraction(program, table)) return describe_product(*plan);
-  if (std::string small = describe_small_products(program, table); !small.empty()) return small;
+  if (const PathFunctions* const small = functions_of(KernelPath::SmallProducts))
+    if (std::string text = small->describe(program, table); !text.empty()) return text;
   return "contraction: " + codegen::to_string(*product) + " (rows, columns, depth); tile by tile";
 }
 

@@ -120,6 +120,8 @@ std::shared_ptr<const SmallPlan> plan_small_products(const LoopProgram& program,
   plan->shape = *c;
   plan->table = &table;
   plan->lanes = &isa::lane_table(table);
+  if (plan->lanes->multiply[static_cast<std::size_t>(c->dtype)] == nullptr)
+    return nullptr;  // the level has no such loops
   plan->log_bytes = log_bytes_of(c->dtype);
   isa::SmallProducts& s = plan->strides;
   s.rows = c->rows;

@@ -4,15 +4,11 @@
 #include <cstring>
 #include <vector>
 
+#include "backend/eigen/path_functions.hpp"
 #include "backend/eigen/products/kept_panels.hpp"
 #include "backend/eigen/products/parts.hpp"
 #include "backend/eigen/products/product.hpp"
-#include "backend/eigen/products/small_products.hpp"
 #include "backend/eigen/products/windows.hpp"
-#include "backend/eigen/tile/host.hpp"
-#include "backend/eigen/tile/scan.hpp"
-#include "backend/eigen/tile/scatter.hpp"
-#include "backend/eigen/tile/sort.hpp"
 #include "backend/eigen/tile/worker.hpp"
 #include "oriel/error.hpp"
 
@@ -137,24 +133,21 @@ void run_plan(const Plan& plan, const Team& threads, std::span<void* const> argu
     case KernelPath::Nothing:
       return;
     case KernelPath::Sort:
-      return run_sort(*plan.sorting, threads, arguments);
     case KernelPath::Scan:
-      return run_scan(*plan.scanning, threads, arguments);
     case KernelPath::Scatter:
-      return run_scatter(*plan.scattering, threads, arguments);
     case KernelPath::Host:
-      return run_host(*plan.hosting, threads, arguments);
+      return plan.alone->run(plan, threads, arguments, parameters);
     case KernelPath::Rows:
     case KernelPath::Online:
       return run_parts(*plan.parts, threads, arguments, parameters, keeping);
     case KernelPath::Windows:
       return run_windows(*plan.windows, threads, arguments, parameters);
+    case KernelPath::SmallProducts:
+      return needed_functions(plan.path).run(plan, threads, arguments, parameters);
     case KernelPath::Blocked:
     case KernelPath::Streamed:
     case KernelPath::DotProducts:
       return run_contraction(*plan.contraction, threads, arguments, parameters, keeping);
-    case KernelPath::SmallProducts:
-      return run_small_products(*plan.small, threads, arguments, parameters);
     default:
       break;
   }

@@ -136,6 +136,7 @@ struct ScanPlan;
 struct ScatterPlan;
 struct HostPlan;
 struct SortPlan;
+struct PathFunctions;
 
 struct Plan final : Kernel {
   std::string name;
@@ -147,6 +148,7 @@ struct Plan final : Kernel {
   std::shared_ptr<const ScanPlan> scanning;            // null unless the program scans
   std::shared_ptr<const ScatterPlan> scattering;       // null unless the program scatters
   std::shared_ptr<const HostPlan> hosting;             // null unless the program calls the host
+  const PathFunctions* alone = nullptr;                // of a program with one of the last four
   const isa::Table* table = nullptr;
   bool columns = false;
   bool streams = false;  // does a store bypass the caches?

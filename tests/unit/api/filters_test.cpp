@@ -143,4 +143,18 @@ TEST_CASE("errors of filters and sorts name what would do") {
   CHECK_THROWS_WITH_AS(col2im(iota({1, 4, 5}), {3, 3}, {2, 2}), doctest::Contains("give (N, C * 4, 4)"), ShapeError);
 }
 
+TEST_CASE("as many quantiles as are asked for") {
+  const Tensor x = (arange(50) * 7 % 50).to(DType::float64).realize();
+  for (const std::size_t count : {64U, 65U, 1024U, 1025U, 2600U}) {
+    std::vector<double> q(count), want(count);
+    for (std::size_t k = 0; k < count; ++k) {
+      q[k] = static_cast<double>(k * 37 % count) / static_cast<double>(count);
+      want[k] = q[k] * 49;
+    }
+    const std::vector<double> got = quantile(x, q, 0).to_vector<double>();
+    REQUIRE(got.size() == count);
+    for (std::size_t k = 0; k < count; ++k) CHECK(got[k] == doctest::Approx(want[k]));
+  }
+}
+
 }  // namespace filters_test

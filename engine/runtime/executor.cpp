@@ -275,7 +275,7 @@ std::uint64_t try_to_realize(std::span<const NodePtr> roots, BesideRoots beside,
   counts.kernels_launched.fetch_add(std::exchange(s.launched, 0), std::memory_order_relaxed);
   hand_over(*schedule, s, std::vector<bool>(s.outputs.size(), true));
   for (const Awaited& a : s.key.awaited)
-    if (const graph::Node& node = s.key.order[a.number]; !node.realized())
+    if (const graph::Node& node = s.key.order[a.number]; !a.cheap && !node.realized())
       node.evaluated.store(node.evaluated.load(std::memory_order_relaxed) + std::max(a.share, kSmallestShare),
                            std::memory_order_relaxed);
   if (made && schedule->dumped) inspection().dump_reports(*schedule);

@@ -24,7 +24,9 @@ constexpr double kCostly = 32;
 
 std::size_t at(std::int32_t i) { return static_cast<std::size_t>(i); }
 
-bool was_evaluated(const Node& node) { return node.evaluated.load(std::memory_order_relaxed) >= kStoredFrom; }
+bool was_evaluated(const Awaited& a, const Node& node) {
+  return !a.cheap && node.evaluated.load(std::memory_order_relaxed) >= kStoredFrom;
+}
 
 double elements(const Node& node) { return static_cast<double>(numel(node.shape).value()); }
 
@@ -56,9 +58,7 @@ std::vector<Effort> efforts(const graph::Order& order) {
   return all;
 }
 
-bool free_to_compute(const Effort& effort) {
-  return !effort.computes || (effort.pointwise && effort.operations <= kCheapOperations);
-}
+bool is_cheap(const Effort& effort) { return effort.pointwise && effort.operations <= kCheapOperations; }
 
 // A sum of products: the factors below movements, both of more than numbers.
 bool is_product(const graph::Order& order, std::size_t i) {
@@ -111,7 +111,7 @@ class Chooser {
       const Awaited* const own = awaited_[i];
       if (!needed[i] && (own == nullptr || !own->held)) continue;
       const Node& node = order_[i];
-      const bool again = own != nullptr && was_evaluated(node);
+      const bool again = own != nullptr && was_evaluated(*own, node);
       // A movement of all elements is free: its source is kept.
       if (again && (!graph::is_movement(node.op) || reads_part(node.op)) && choose(i, RootReason::again)) continue;
       for (const std::int32_t s : order_.sources(i)) needed[at(s)] = true;
@@ -189,10 +189,11 @@ void find_awaited(const graph::Order& order, const Usage& usage, std::uint64_t w
   const std::vector<Effort> effort = efforts(order);
   for (; i < order.size(); ++i) {
     const Node& node = order[i];
-    if (!candidate(i) || needed[i] == 0 || node.op == Op::Assign || free_to_compute(effort[i]) ||
+    const bool cheap = is_cheap(effort[i]);
+    if (!candidate(i) || needed[i] == 0 || node.op == Op::Assign || !effort[i].computes || (cheap && !held[i]) ||
         node.claim.load(std::memory_order_relaxed) != work || numel(node.shape) == 0)
       continue;
-    awaited.push_back({static_cast<std::int32_t>(i), held[i], static_cast<float>(needed[i] / elements(node))});
+    awaited.push_back({static_cast<std::int32_t>(i), held[i], static_cast<float>(needed[i] / elements(node)), cheap});
   }
 }
 
@@ -200,7 +201,7 @@ std::vector<KeptRoot> find_kept_roots(const graph::Order& order, const std::vect
                                       std::int64_t bytes) {
   if (awaited.empty()) return {};
   Chooser chooser(order, awaited, bytes == 0 ? std::numeric_limits<std::int64_t>::max() : bytes);
-  if (std::ranges::any_of(awaited, [&](const Awaited& a) { return was_evaluated(order[a.number]); }))
+  if (std::ranges::any_of(awaited, [&](const Awaited& a) { return was_evaluated(a, order[a.number]); }))
     chooser.choose_repeated();
   chooser.choose_costly();
   return chooser.take();

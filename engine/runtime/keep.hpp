@@ -24,6 +24,7 @@ struct Awaited {
   std::int32_t number;  // of the node
   bool held;            // it, or a view of it, by a tensor or by a node outside the work; else such values need it
   float share;          // of its elements, that the work needs, as an estimate: 0 to 1
+  bool cheap = false;   // computing it again costs little: it is kept only where a kernel stores it anyway
 };
 
 /// A value is stored by the work that needs it after so many of its elements were computed, 1 for all of them. So each
@@ -32,9 +33,9 @@ inline constexpr float kStoredFrom = 0.5F;
 /// The smallest part that is counted: who asks for one element after the other has the value stored after a few.
 inline constexpr float kSmallestShare = 1.0F / 16;
 
-/// The awaited values, sources first: those of claimed nodes that are neither roots nor free to compute again. Views of
-/// memory are free, and so are cheap values of positions and numbers alone. `usage` has counted the nodes of `order`,
-/// which was built for `work`.
+/// The awaited values, sources first: those of claimed nodes that are no roots. Views of memory are free to compute
+/// again, so they are left out, and few operations on positions and numbers alone are cheap. `usage` has counted the
+/// nodes of `order`, which was built for `work`.
 void find_awaited(const graph::Order& order, const Usage& usage, std::uint64_t work, std::vector<Awaited>& awaited);
 
 /// A value that becomes a root.

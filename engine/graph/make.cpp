@@ -122,6 +122,23 @@ NodePtr moved_to(Device device, const Node& node, const Origin& origin) {
   return moved;
 }
 
+namespace {
+
+/// At most: what lies below the node, and the node itself, which may be kept in memory when something else is asked
+/// for.
+std::int64_t bytes_of_pending(const Node& node) {
+  std::int64_t bytes = node.held_bytes.load(relaxed);
+  if (is_movement(node.op) || node.op == Op::Const || node.op == Op::Iota) return bytes;
+  auto own = static_cast<std::int64_t>(itemsize(node.dtype));
+  for (const SymInt extent : node.shape) {
+    if (extent.is_symbolic()) return bytes;
+    if (__builtin_mul_overflow(own, extent.value(), &own)) own = std::numeric_limits<std::int64_t>::max();
+  }
+  return saturating_add(bytes, own);
+}
+
+}  // namespace
+
 NodePtr make_node(Op op, DType dtype, const Shape& shape, Arg arg, std::span<NodePtr> sources, const Origin& origin) {
   return make_node(op, dtype, shape, std::move(arg), sources, common_device(sources, op, origin), origin);
 }
@@ -139,18 +156,24 @@ NodePtr make_node(Op op, DType dtype, const Shape& shape, Arg arg, std::span<Nod
   std::int64_t held = 0;
   std::int64_t at_check = 0;
   std::int64_t at_bytes = 0;
+  std::int64_t most = 0;
   const Node* counted = nullptr;
   for (NodePtr& source : sources) {
     if (source.get() != counted) {
       counted = source.get();
       const bool realized = counted->realized();
-      if (!realized && counted->depth > depth) depth = counted->depth;
+      const std::int64_t own =
+          realized ? static_cast<std::int64_t>(counted->buffer->bytes()) : bytes_of_pending(*counted);
       if (!realized) {
-        at_check = std::max(at_check, counted->recount_at_check.load(relaxed));
-        at_bytes = std::max(at_bytes, counted->recount_at_bytes.load(relaxed));
+        depth = std::max(depth, counted->depth);
+        // Of the source that holds most: other sources have been counted for reasons of their own.
+        if (own >= most) {
+          most = own;
+          at_check = counted->recount_at_check.load(relaxed);
+          at_bytes = counted->recount_at_bytes.load(relaxed);
+        }
       }
-      held = saturating_add(
-          held, realized ? static_cast<std::int64_t>(counted->buffer->bytes()) : counted->held_bytes.load(relaxed));
+      held = saturating_add(held, own);
     }
     node->sources.push_back(std::move(source));
   }

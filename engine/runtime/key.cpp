@@ -369,6 +369,11 @@ void add_pending_writes(std::vector<NodePtr>& roots, Key& key) {
   for (std::size_t i = 0; i < order.size(); ++i)
     if (order[i].op == Op::Assign && !order.in_memory(i) && usage.held(i) && !usage.root(i)) due.push_back(i);
   if (!due.empty()) usage.count(order, key.leaves, due);
+  // A write whose target is forgotten is stored whole, too, and a named value may need it again.
+  const std::size_t held = due.size();
+  for (std::size_t i = 0; i < order.size(); ++i)
+    if (order[i].op == Op::Assign && !order.in_memory(i) && usage.waits(i) && !usage.root(i)) due.push_back(i);
+  if (due.size() > held) usage.count(order, key.leaves, due);
   const std::vector<std::size_t> early = usage.early_readers();
   for (const std::size_t i : due) roots.emplace_back(&order[i]);
   for (const std::size_t i : early) roots.emplace_back(&order[i]);

@@ -317,6 +317,13 @@ void add_reduction(Table& t) {
   }
 }
 
+// In the profile small, integers have the loops of the lowest level alone.
+#if defined(ORIEL_BY_USE) && defined(ORIEL_ISA_FEW)
+constexpr bool kOwnIntegers = false;
+#else
+constexpr bool kOwnIntegers = true;
+#endif
+
 /// The sums, or the other reductions.
 template <bool kSums, DType kDType, class T>
 void add_some(Table& t) {
@@ -328,17 +335,19 @@ void add_some(Table& t) {
 
 template <bool kSums>
 void add_all(Table& table) {
-  add_some<kSums, DType::int8, std::int8_t>(table);
-  add_some<kSums, DType::int16, std::int16_t>(table);
-  add_some<kSums, DType::int32, std::int32_t>(table);
-  add_some<kSums, DType::int64, std::int64_t>(table);
-  add_some<kSums, DType::uint8, std::uint8_t>(table);
-  add_some<kSums, DType::uint16, std::uint16_t>(table);
-  add_some<kSums, DType::uint32, std::uint32_t>(table);
-  add_some<kSums, DType::uint64, std::uint64_t>(table);
   add_some<kSums, DType::float32, float>(table);
   add_some<kSums, DType::float64, double>(table);
-  add_some<kSums, DType::bool_, std::uint8_t>(table);  // bytes that hold 0 or 1
+  if constexpr (kOwnIntegers) {
+    add_some<kSums, DType::int8, std::int8_t>(table);
+    add_some<kSums, DType::int16, std::int16_t>(table);
+    add_some<kSums, DType::int32, std::int32_t>(table);
+    add_some<kSums, DType::int64, std::int64_t>(table);
+    add_some<kSums, DType::uint8, std::uint8_t>(table);
+    add_some<kSums, DType::uint16, std::uint16_t>(table);
+    add_some<kSums, DType::uint32, std::uint32_t>(table);
+    add_some<kSums, DType::uint64, std::uint64_t>(table);
+    add_some<kSums, DType::bool_, std::uint8_t>(table);  // bytes that hold 0 or 1
+  }
 }
 
 }  // namespace

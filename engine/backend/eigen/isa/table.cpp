@@ -102,13 +102,14 @@ constinit Table tables[3];
 #ifdef ORIEL_BY_USE
 namespace {
 
-/// Adds loops to the table of each level, once.
-template <auto... add>
+/// Adds the loops of the lowest level to each table, then those of higher levels to theirs, once.
+template <auto lowest_of, auto... higher>
 void add_to_levels() {
   static std::once_flag added;
   std::call_once(added, [] {
-    std::size_t level = 0;
-    (add(tables[level++]), ...);
+    for (Table& t : tables) lowest_of(t);
+    [[maybe_unused]] std::size_t level = 1;
+    (higher(tables[level++]), ...);
   });
 }
 
@@ -121,19 +122,8 @@ void use_reductions() { add_to_levels<lowest::add_reduce_ops, avx2::add_reduce_o
 void use_functions() { add_to_levels<lowest::add_math_ops>(); }
 void use_reductions() { add_to_levels<lowest::add_reduce_ops>(); }
 #endif
-// The profile small has the loops that scan and sort once.
-void use_scans() {
-  static std::once_flag used;
-  std::call_once(used, [] {
-    for (Table& t : tables) lowest::add_scan_ops(t);
-  });
-}
-void use_sorts() {
-  static std::once_flag used;
-  std::call_once(used, [] {
-    for (Table& t : tables) lowest::add_sort_ops(t);
-  });
-}
+void use_scans() { add_to_levels<lowest::add_scan_ops>(); }
+void use_sorts() { add_to_levels<lowest::add_sort_ops>(); }
 #endif
 
 const Table& table(const char* level) {
@@ -154,7 +144,12 @@ const Table& table(const char* level) {
                       "this build or machine has no " + std::string(name) + "; " + kLowest + " always works");
   }
   static std::once_flag filled[3];
-  std::call_once(filled[chosen], [&] { all[chosen].fill(tables[chosen]); });
+  std::call_once(filled[chosen], [&] {
+#ifdef ORIEL_BY_USE  // what a higher level leaves out is that of the lowest
+    all[0].fill(tables[chosen]);
+#endif
+    all[chosen].fill(tables[chosen]);
+  });
   return tables[chosen];
 }
 

@@ -2,6 +2,7 @@
 #include <fmt/format.h>
 
 #include "api/window_view.hpp"
+#include "base/parts.hpp"
 #include "oriel/create.hpp"
 #include "oriel/error.hpp"
 #include "oriel/movement.hpp"
@@ -16,6 +17,7 @@ using api::Call;
 using api::Value;
 
 Tensor col2im(const Operand& x, const Ints& sizes, const Ints& window, const ConvOptions& options) {
+  base::need<base::kFilters>("col2im");
   const Call call("col2im", x);
   const Site site = Access::site(x);
   const Ints extent = api::for_axes(call, sizes, 2, "sizes", 1), seen = api::for_axes(call, window, 2, "window", 1);
@@ -56,6 +58,7 @@ Tensor col2im(const Operand& x, const Ints& sizes, const Ints& window, const Con
 }
 
 Tensor median_filter(const Operand& x, const Ints& window, PadMode mode) {
+  base::need<base::kFilters>("median_filter");
   const Call call("median_filter", x);
   const Site site = Access::site(x);
   Value v(call, call.node(x));

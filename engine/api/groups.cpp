@@ -7,6 +7,7 @@
 #include "api/compare.hpp"
 #include "api/scatter_parts.hpp"
 #include "api/value.hpp"
+#include "base/parts.hpp"
 #include "oriel/create.hpp"
 #include "oriel/error.hpp"
 #include "oriel/order.hpp"
@@ -112,6 +113,7 @@ Tensor counts_at(const Value& places, SymInt count, const std::optional<Tensor>&
 }
 
 Tensor counted(const Operand& x, const std::optional<Tensor>& weights, std::int64_t least) {
+  base::need<base::kHistograms>("bincount");
   const Call call("bincount", x);
   const NodePtr source = call.node(x);
   if (least < 0) throw ArgumentError("bincount", fmt::format("the least number of counts is {}; it is >= 0", least));
@@ -193,6 +195,7 @@ Tensor bincount(const Operand& x, std::int64_t least) { return counted(x, std::n
 Tensor bincount(const Operand& x, const Tensor& weights, std::int64_t least) { return counted(x, weights, least); }
 
 Histogram histogram(const Operand& x, std::int64_t bins, const HistogramOptions& options) {
+  base::need<base::kHistograms>("histogram");
   const Call call("histogram", x);
   const Shape shape = call.node(x)->shape;
   const Value v = line_of(call, x);
@@ -209,6 +212,7 @@ Histogram histogram(const Operand& x, std::int64_t bins, const HistogramOptions&
 }
 
 Histogram histogram(const Operand& x, const Tensor& edges, const HistogramOptions& options) {
+  base::need<base::kHistograms>("histogram");
   const Call call("histogram", x);
   if (edges.rank() != 1 || edges.size(0) < 2)
     throw ShapeError("histogram", fmt::format("edges {}; they are a vector of at least 2", to_string(edges.shape())));
@@ -229,6 +233,7 @@ Histogram histogram(const Operand& x, const Tensor& edges, const HistogramOption
 
 Tensor histogramdd(const Operand& x, const std::vector<std::int64_t>& bins,
                    const std::vector<std::pair<double, double>>& ranges) {
+  base::need<base::kHistograms>("histogramdd");
   const Call call("histogramdd", x);
   const Value v(call, call.node(x));
   if (v.shape().size() != 2 || bins.empty() || bins.size() != ranges.size() ||

@@ -4,6 +4,7 @@
 
 #include "api/position_check.hpp"
 #include "api/value.hpp"
+#include "base/parts.hpp"
 #include "oriel/error.hpp"
 
 namespace oriel {
@@ -31,6 +32,7 @@ Value reduced(const Value& losses, Reduction reduction) {
 
 template <class F>
 Tensor loss(const char* name, const Operand& x, const Operand& y, Reduction reduction, F&& f) {
+  base::need<base::kLosses>(name);
   return api::composed(
       name, [&](const Value& a, const Value& b) { return reduced(f(a, b), reduction); }, x, y);
 }
@@ -155,12 +157,14 @@ Tensor huber_loss(const Operand& x, const Operand& y, double delta, Reduction re
 }
 
 Tensor nll_loss(const Operand& log_probabilities, const Tensor& target, const ClassOptions& options) {
+  base::need<base::kLosses>("nll_loss");
   const Classes classes("nll_loss", log_probabilities, target, options);
   if (options.label_smoothing != 0) throw ArgumentError("nll_loss", "takes no label_smoothing; cross_entropy does");
   return classes.by_index();
 }
 
 Tensor cross_entropy(const Operand& logits, const Tensor& target, const ClassOptions& options) {
+  base::need<base::kLosses>("cross_entropy");
   Classes classes("cross_entropy", logits, target, options);
   const Value& x = classes.logs;
   const Value shifted = x - x.reduce(Op::ReduceMax, {classes.axis});

@@ -5,6 +5,7 @@
 
 #include "api/interpolation.hpp"
 #include "api/window_view.hpp"
+#include "base/parts.hpp"
 #include "oriel/error.hpp"
 #include "oriel/movement.hpp"
 #include "oriel/reduce.hpp"
@@ -123,6 +124,7 @@ Value correlation(const Value& a, const Value& b, Overlap overlap) {
 }
 
 Tensor of_vectors(const char* name, const Operand& a, const Operand& b, Overlap overlap, bool reversed) {
+  base::need<base::kFilters>(name);
   const Call call(name, a);
   const DType dtype = api::common_dtype({&a, &b});
   const DType in = is_floating(dtype) ? api::wide_dtype(dtype) : dtype;
@@ -150,6 +152,7 @@ Tensor pad(const Operand& x, const Ranges& before_after, PadMode mode) {
                                         v.shape().size(), to_string(v.shape())));
   }
   if (mode == PadMode::constant) return Value(call, graph::pad(v.node(), before_after, call.origin())).tensor();
+  base::need<base::kFilters>("pad");
   for (std::size_t d = 0; d < before_after.size(); ++d) {
     const auto [before, after] = before_after[d];
     if (before < 0 || after < 0) {
@@ -174,6 +177,7 @@ Tensor pad(const Operand& x, const Ranges& before_after, PadMode mode) {
 }
 
 Tensor interpolate(const Operand& x, const Ints& sizes, Interpolation mode, bool align_corners) {
+  base::need<base::kFilters>("interpolate");
   const Call call("interpolate", x);
   Value v(call, call.node(x));
   const std::size_t rank = v.shape().size();
@@ -218,6 +222,7 @@ Tensor interpolate(const Operand& x, const Ints& sizes, Interpolation mode, bool
 }
 
 Tensor grid_sample(const Operand& x, const Tensor& grid, Interpolation mode, bool align_corners, bool border) {
+  base::need<base::kFilters>("grid_sample");
   const Call call("grid_sample", x);
   if (mode != Interpolation::nearest && mode != Interpolation::linear)
     throw ArgumentError("grid_sample", "takes the modes nearest and linear");

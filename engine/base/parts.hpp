@@ -23,6 +23,10 @@ inline constexpr Part kLinalg{" linalg ", "functions of linear algebra and Fouri
 inline constexpr Part kRandom{" random ", "random numbers"};
 inline constexpr Part kComplex{" complex ", "functions of complex numbers"};
 inline constexpr Part kDlpack{" dlpack ", "exchange by DLPack"};
+inline constexpr Part kFilters{" filters ", "filters and resampling"};
+inline constexpr Part kHistograms{" histograms ", "counts and histograms"};
+inline constexpr Part kLosses{" losses ", "losses"};
+inline constexpr Part kSources{" sources ", "sources of kernels"};
 inline constexpr Part kSpecial{" special ", "special functions"};
 inline constexpr Part kText{" text ", "readers and writers of text"};
 

@@ -16,6 +16,7 @@
 #include "base/context.hpp"
 #include "base/escape.hpp"
 #include "base/fork_lock.hpp"
+#include "base/parts.hpp"
 #include "base/settings.hpp"
 #include "base/temporary_file.hpp"
 #include "base/watch.hpp"
@@ -192,6 +193,7 @@ void write_files(std::string_view operation, const std::string& directory, std::
 std::optional<std::size_t> dump_plan(const Explanation& explanation, const Plan& plan) {
   const std::uint16_t number = plan.arena->home().context;
   if (!base::watch_of(number).dumping()) return std::nullopt;
+  base::need<base::kSources>("ORIEL_DUMP");
   DumpState& s = dump_state(base::context_state(number));
   const std::lock_guard guard(fork_mutex(ForkLock::dump, number));
   if (!s.directory) return std::nullopt;
@@ -201,6 +203,7 @@ std::optional<std::size_t> dump_plan(const Explanation& explanation, const Plan&
 
 void dump_reports(const CompiledSchedule& schedule) {
   if (!schedule.dumped) return;
+  base::need<base::kSources>("ORIEL_DUMP");
   std::string text;
   for (const LaunchStep& step : schedule.steps) {
     if (step.kernel == nullptr) continue;

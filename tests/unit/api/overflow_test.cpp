@@ -158,11 +158,13 @@ TEST_CASE("roll near 2^62") {
 }
 
 TEST_CASE("counts near 2^63-1 are refused, and do not wrap to small ones") {
+#ifndef ORIEL_NO_HISTOGRAMS
   CHECK(overflow([] {
           bincount(Tensor::of<std::int64_t>({1, kMost}));
         }) == "bincount: 2^63-1 or more is among the numbers; there are at most 2^63-1 counts");
   CHECK(overflow([] { histogram(ones({2}), kMost); }) ==
         "histogram: the edges of 9223372036854775807 bins pass 2^63-1");
+#endif
   // In 64 bits the sum is 0.
   CHECK(overflow([] {
           repeat_interleave(ones({3}), Tensor::of<std::int64_t>({kMost, kMost, 2}), 0);

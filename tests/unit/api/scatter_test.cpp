@@ -303,6 +303,7 @@ TEST_CASE("groups") {
                        "segment_sum: 1 groups for the 3 entries along axis 0 of (3, 2)", ShapeError);
 }
 
+#ifndef ORIEL_NO_HISTOGRAMS
 TEST_CASE("counts and histograms are NumPy's") {
   CHECK(values(bincount(Tensor::of<int>({1, 3, 1}))) == std::vector<double>{0, 2, 0, 1});
   CHECK(values(bincount(Tensor::of<int>({1}), 4)) == std::vector<double>{0, 1, 0, 0});
@@ -343,6 +344,7 @@ TEST_CASE("counts and histograms are NumPy's") {
   CHECK_THROWS_WITH_AS(histogram(x, 0), "histogram: 0 bins; there is at least 1", ArgumentError);
   CHECK_THROWS_AS(histogram(x, 3, {.range = std::pair(1.0, 0.0)}), ArgumentError);
 }
+#endif
 
 TEST_CASE("captured with sizes that change, and sizes that depend on data") {
   const test::UncheckedPositions unchecked;

@@ -118,6 +118,20 @@ TEST_CASE("the profile small has other parts where they are asked for") {
   CHECK(refusal([&] { static_cast<void>(sum(z)); }) == absent("sum", "functions of complex numbers"));
   CHECK(z.real().to_vector<float>() == std::vector<float>{1, 2});
 #endif
+#ifdef ORIEL_NO_FILTERS
+  CHECK(refusal([] { pad(ones({3}), {{1, 1}}, PadMode::reflect); }) == absent("pad", "filters and resampling"));
+  CHECK(refusal([] { interpolate(ones({3}), {6}); }) == absent("interpolate", "filters and resampling"));
+  CHECK(refusal([] { convolve(ones({3}), ones({2})); }) == absent("convolve", "filters and resampling"));
+  CHECK(pad(ones({1}), {{1, 0}}).to_vector<float>() == std::vector<float>{0, 1});
+#endif
+#ifdef ORIEL_NO_HISTOGRAMS
+  CHECK(refusal([] { bincount(arange(3)); }) == absent("bincount", "counts and histograms"));
+  CHECK(refusal([] { histogram(ones({3}), 2); }) == absent("histogram", "counts and histograms"));
+#endif
+#ifdef ORIEL_NO_LOSSES
+  CHECK(refusal([] { mse_loss(ones({3}), ones({3})); }) == absent("mse_loss", "losses"));
+  CHECK(refusal([] { cross_entropy(ones({2, 3}), arange(2)); }) == absent("cross_entropy", "losses"));
+#endif
 #ifdef ORIEL_NO_NOTATIONS
   CHECK(refusal([] { static_cast<void>(layouts::Map::read("(2,2):(1,2)")); }) ==
         absent("read", "notations of layouts"));

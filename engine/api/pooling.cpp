@@ -1,6 +1,7 @@
 // Pooling, as a reduction over a view of windows.
 #include <fmt/format.h>
 
+#include <algorithm>
 #include <limits>
 
 #include "api/window_view.hpp"
@@ -18,12 +19,19 @@ using api::WindowAxis;
 
 namespace {
 
+constexpr std::int64_t kMost = std::numeric_limits<std::int64_t>::max();
+
 /// The windows of pooling along one axis of n elements. In ceil mode padding is added behind the end as far as the last
 /// window reaches.
 WindowAxis pooled_axis(const Call& call, SymInt n, WindowAxis axis, SymInt padding, bool ceil_mode) {
+  if (axis.size > 1 && axis.dilation > (kMost - 1) / (axis.size - 1)) {
+    throw ShapeError(call.operation(),
+                     fmt::format("a window of {} elements with dilation {} is wider than 2^63-1 elements", axis.size,
+                                 axis.dilation));
+  }
   SymInt room = n + padding * 2 - axis.span();
-  if (ceil_mode && n + padding > 0) room = sym_max(room, 0);  // the first window starts inside
-  if (room < 0) {
+  if (ceil_mode && n > 0) room = sym_max(room, 0);  // the first window starts inside
+  if (room < 0 || (padding > 0 && n == 0)) {
     throw ShapeError(call.operation(), fmt::format("a window of {} elements is wanted of {} with padding {}",
                                                    axis.span(), to_string(n), to_string(padding)));
   }
@@ -35,6 +43,19 @@ WindowAxis pooled_axis(const Call& call, SymInt n, WindowAxis axis, SymInt paddi
   // A window that starts in the padding behind the end is left out.
   if ((axis.count - 1) * axis.stride >= n + padding) axis.count = axis.count - 1;
   axis.after = sym_max(0, (axis.count - 1) * axis.stride + axis.span() - n - padding);
+  return axis;
+}
+
+/// The same windows over n elements without what lies in the padding in all of them, at their front and their end.
+WindowAxis shortened(WindowAxis axis, SymInt n) {
+  if (n.is_symbolic()) return axis;
+  const std::int64_t padding = axis.before.value(), last_start = (axis.count.value() - 1) * axis.stride - padding;
+  const std::int64_t last = std::min(axis.size - 1, (n.value() - 1 + padding) / axis.dilation);
+  const std::int64_t first = std::min(std::max<std::int64_t>(-last_start, 0) / axis.dilation, last);
+  if (last - first + 1 == axis.size) return axis;
+  axis.size = last - first + 1;
+  axis.before = padding - first * axis.dilation;
+  axis.after = sym_max(0, last_start + padding + axis.span() - n - axis.before);
   return axis;
 }
 
@@ -66,8 +87,12 @@ struct Pool {
 
   Value windows(const Value& x, const graph::Scalar& around) const {
     Ranges ranges(x.shape().size(), Range{0, 0});
-    for (std::size_t k = 0; k < axes.size(); ++k) ranges[front + k] = {axes[k].before, axes[k].after};
-    return api::windows(Value(call, call.pad(x.node(), ranges, around)), axes);
+    std::vector<WindowAxis> read = axes;
+    for (std::size_t k = 0; k < axes.size(); ++k) {
+      read[k] = shortened(axes[k], x.shape()[front + k]);
+      ranges[front + k] = {read[k].before, read[k].after};
+    }
+    return api::windows(Value(call, call.pad(x.node(), ranges, around)), read);
   }
   /// Reduced over the elements of windows.
   Value reduce(Op op, const Value& seen) const {

@@ -163,6 +163,37 @@ TEST_CASE("in ceil mode a window longer than the padded axis is one window") {
     CHECK(all(f(numbers({1, n})) == max_pool1d(numbers({1, n}), {4}, {.stride = {2}, .ceil_mode = true})).item<bool>());
 }
 
+TEST_CASE("a window far wider than its axis reads what it has of the axis") {
+  constexpr std::int64_t wide = std::int64_t{1} << 40;
+  const Tensor x = numbers({1, 1, 4});
+  const auto same = [](const Tensor& a, const Tensor& b) {
+    return a.shape() == b.shape() && a.to_vector<float>() == b.to_vector<float>();
+  };
+  CHECK(same(max_pool1d(x, {wide}, {.ceil_mode = true}), max_pool1d(x, {4})));
+  CHECK(same(avg_pool1d(x, {wide}, {.ceil_mode = true, .count_include_pad = false}), avg_pool1d(x, {4})));
+  CHECK(same(max_pool1d(x, {wide}, {.stride = {3}, .padding = {wide / 2}}),
+             max_pool1d(x, {8}, {.stride = {3}, .padding = {4}})));
+  CHECK(same(avg_pool1d(x, {wide}, {.stride = {3}, .padding = {wide / 2}}) * wide,
+             avg_pool1d(x, {8}, {.stride = {3}, .padding = {4}}) * 8));
+  for (const std::int64_t dilation : {1, 2, 3})
+    for (const std::int64_t padding : {0, 1, 2, 3})
+      for (const std::int64_t stride : {1, 2, 5}) {
+        const PoolOptions options{.stride = {stride}, .padding = {padding}, .dilation = {dilation}, .ceil_mode = true};
+        CAPTURE(dilation);
+        CAPTURE(padding);
+        CAPTURE(stride);
+        const std::vector<float> found = max_pool1d(x, {7}, options).to_vector<float>(), given = x.to_vector<float>();
+        for (std::size_t i = 0; i < found.size(); ++i) {
+          float most = -INFINITY;
+          for (std::int64_t j = 0; j < 7; ++j) {
+            const std::int64_t at = static_cast<std::int64_t>(i) * stride - padding + j * dilation;
+            if (at >= 0 && at < 4) most = std::max(most, given[static_cast<std::size_t>(at)]);
+          }
+          CHECK(found[i] == most);
+        }
+      }
+}
+
 TEST_CASE("errors of functions of windows name the function and what would do") {
   const Tensor x = numbers({1, 4, 6, 6}), w = numbers({2, 4, 3, 3});
   CHECK_THROWS_WITH_AS(
@@ -178,6 +209,15 @@ TEST_CASE("errors of functions of windows name the function and what would do") 
   CHECK_THROWS_WITH_AS(conv2d(x, w, numbers({3})), doctest::Contains("a bias (3) for 2 channels"), ShapeError);
   CHECK_THROWS_WITH_AS(max_pool2d(x, {2}, {.padding = {2}}),
                        doctest::Contains("max_pool2d: padding (2, 2) is more than half"), ArgumentError);
+  CHECK_THROWS_WITH_AS(max_pool1d(zeros({1, 1, 0}), {2}, {.padding = {1}}),
+                       doctest::Contains("max_pool1d: a window of 2 elements is wanted of 0 with padding 1"),
+                       ShapeError);
+  CHECK_THROWS_WITH_AS(avg_pool1d(zeros({1, 1, 0}), {2}, {.padding = {1}, .ceil_mode = true}),
+                       doctest::Contains("avg_pool1d: a window of 2 elements is wanted of 0 with padding 1"),
+                       ShapeError);
+  CHECK_THROWS_WITH_AS(
+      max_pool1d(zeros({1, 4}), {3}, {.dilation = {INT64_MAX}}),
+      doctest::Contains("max_pool1d: a window of 3 elements with dilation 9223372036854775807 is wider"), ShapeError);
   CHECK_THROWS_WITH_AS(max_pool2d(x, {2, 2, 2}), doctest::Contains("max_pool2d: window (2, 2, 2) for 2 spatial axes"),
                        ArgumentError);
   CHECK_THROWS_WITH_AS(pad(arange(3), {{3, 0}}, PadMode::reflect),

@@ -42,7 +42,7 @@ struct Groups {
                                          to_string(shape[axis]), axis, to_string(shape)));
     }
     shape[axis] = count;
-    bounds = api::checked_now(call, Access::node(groups), {count, axis}, bounds);
+    bounds = api::checked_for(call, shape, Access::node(groups), {count, axis}, bounds);
     own = source->dtype;
     dtype = is_floating(own) ? api::wide_dtype(own) : own;
     values_of.emplace(Scattered{call, std::move(shape), axis, source->device, at, false, bounds});

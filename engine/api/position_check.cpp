@@ -16,6 +16,7 @@
 #include "graph/position_check.hpp"
 #include "oriel/error.hpp"
 #include "runtime/key.hpp"
+#include "runtime/trace.hpp"
 #include "sym/decide.hpp"
 
 namespace oriel::api {
@@ -316,9 +317,25 @@ Bounds checked_now(const Call& call, const NodePtr& index, const IndexedAxis& ax
   if (reach.least == reach.greatest && reach.least != axis.ignored)
     refuse(call.operation(), reach.least, axis.extent.value(), counting(axis));
   const NodePtr known = elements_of(index);
-  if (!readable(*known)) return bounds;
+  if (!readable(*known)) {
+    if (axis.extent != 0 || axis.ignored || !surely(numel(index->shape) > 0)) return bounds;
+    throw IndexError(call.operation(), fmt::format("positions {} are out of range for axis {} of size 0; it has none",
+                                                   to_string(index->shape), axis.axis));
+  }
   runtime::check_present(*known);
   check_elements(call, *known, numel(known->shape).value(), axis);
+  return Bounds::zero;
+}
+
+Bounds checked_for(const Call& call, const Shape& result, const NodePtr& index, const IndexedAxis& axis,
+                   Bounds bounds) {
+  bounds = checked_now(call, index, axis, bounds);
+  if (bounds == Bounds::zero || !surely(numel(result) == 0)) return bounds;
+  const NodePtr check = position_check(call, index, axis);
+  if (runtime::tracing())
+    runtime::Trace::add_root(check);
+  else
+    realize({Access::tensor(check)}, call.origin().site);
   return Bounds::zero;
 }
 

@@ -33,9 +33,13 @@ void check_integers(const Call& call, DType dtype);
 /// expression say? Of symbolic sizes: for all of them. No element is read, and no size is fixed.
 bool stays_inside(const NodePtr& index, const IndexedAxis& axis);
 /// What remains to be checked when the work runs: `zero`, nothing, where `bounds` is, where `index` stays inside, and
-/// where its elements are in memory, few, and good. Throws IndexError if one of these is none. Throws DTypeError unless
-/// `index` holds integers.
+/// where its elements are in memory, few, and good. Throws IndexError if one of these is none, or the axis has none.
+/// Throws DTypeError unless `index` holds integers.
 Bounds checked_now(const Call& call, const NodePtr& index, const IndexedAxis& axis, Bounds bounds);
+
+/// The same for work with a result of this shape. If it has no elements, it never runs, so nothing remains to be
+/// checked: the positions are read at once, or by each call of the captured function that is being traced.
+Bounds checked_for(const Call& call, const Shape& result, const NodePtr& index, const IndexedAxis& axis, Bounds bounds);
 
 /// A bool without axes that is true. Work that needs it finds the least and the greatest element of `index` first, and
 /// ends with IndexError if one is no position: nothing is lost then. An export leaves it out. `counts`: a bool of the

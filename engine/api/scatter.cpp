@@ -51,7 +51,7 @@ Target lines_of(const Call& call, const Operand& x, const Tensor& index, const O
                 Bounds bounds) {
   NodePtr source = call.node(x);
   const std::size_t at = call.axis(axis, source->shape.size());
-  bounds = api::checked_now(call, Access::node(index), {source->shape[at], at}, bounds);
+  bounds = api::checked_for(call, source->shape, Access::node(index), {source->shape[at], at}, bounds);
   NodePtr positions = api::raw_positions(call, index);
   NodePtr given = api::written_value(call, values, source->dtype, source->device);
   if (!given->shape.empty()) {
@@ -211,7 +211,8 @@ Tensor index_put(const Operand& x, const std::vector<Tensor>& index, const Opera
   std::vector<NodePtr> at;
   Shape domain;
   for (std::size_t d = 0; d < count; ++d) {
-    at.push_back(api::positions(call, index[d], {source->shape[d], d}, bounds));
+    const Bounds unknown = api::checked_for(call, source->shape, Access::node(index[d]), {source->shape[d], d}, bounds);
+    at.push_back(api::positions(call, index[d], {source->shape[d], d}, unknown));
     domain = graph::broadcast_shapes(domain, at.back()->shape, call.origin());
   }
   for (NodePtr& p : at) p = call.broadcast(std::move(p), domain);
@@ -230,7 +231,10 @@ Tensor index_put(const Operand& x, const std::vector<Tensor>& index, const Opera
   return api::renamed(call, [&] {
     const Tensor out = accumulate ? put_add(Operand(whole, site), where_to, values, 0, Bounds::zero)
                                   : put(Operand(whole, site), where_to, values, 0, Bounds::zero);
-    return Access::tensor(call.reshape(Access::node(out), source->shape));
+    NodePtr written = call.reshape(Access::node(out), source->shape);
+    for (std::size_t d = 0; d < count; ++d)
+      written = api::checked_number(call, std::move(written), Access::node(index[d]), {source->shape[d], d}, bounds);
+    return Access::tensor(std::move(written));
   });
 }
 

@@ -67,10 +67,11 @@ Tensor read_at(const Call& call, NodePtr source, std::size_t axis, const Shape& 
 Tensor taken(const Call& call, const Operand& x, const Tensor& index, std::int64_t axis, Bounds bounds) {
   const NodePtr source = call.node(x);
   const std::size_t at = call.axis(axis, source->shape.size());
-  const NodePtr where = positions(call, index, {source->shape[at], at}, bounds);
   Shape domain(source->shape.begin(), source->shape.begin() + static_cast<std::ptrdiff_t>(at));
-  domain.insert(domain.end(), where->shape.begin(), where->shape.end());
+  domain.insert(domain.end(), index.shape().begin(), index.shape().end());
   domain.insert(domain.end(), source->shape.begin() + static_cast<std::ptrdiff_t>(at) + 1, source->shape.end());
+  bounds = checked_for(call, domain, Access::node(index), {source->shape[at], at}, bounds);
+  const NodePtr where = positions(call, index, {source->shape[at], at}, bounds);
   NodePtr read = Access::node(read_at(call, source, at, domain, where->shape.size(), where));
   return Access::tensor(checked_number(call, std::move(read), Access::node(index), {source->shape[at], at}, bounds));
 }

@@ -2,6 +2,8 @@
 
 #include <fmt/format.h>
 
+#include <utility>
+
 #include "base/escape.hpp"
 #include "oriel/error.hpp"
 
@@ -13,6 +15,7 @@ struct OwnTrace {
   std::uint64_t number = 0;
   Site site = Site::unknown();
   UnbackedValues* unbacked = nullptr;
+  std::vector<graph::NodePtr>* roots = nullptr;
 };
 constinit thread_local OwnTrace own_trace;
 constinit std::atomic<std::uint64_t> traces_begun{0};
@@ -25,8 +28,10 @@ std::uint64_t Trace::own() noexcept { return own_trace.number; }
 
 UnbackedValues* Trace::unbacked() noexcept { return tracing() ? own_trace.unbacked : nullptr; }
 
+void Trace::add_root(graph::NodePtr root) { own_trace.roots->push_back(std::move(root)); }
+
 Trace::Trace(Site site, UnbackedValues* unbacked) noexcept {
-  own_trace = {traces_begun.fetch_add(1, std::memory_order_relaxed) + 1, site, unbacked};
+  own_trace = {traces_begun.fetch_add(1, std::memory_order_relaxed) + 1, site, unbacked, &roots_};
   under_way.fetch_add(1, std::memory_order_relaxed);
 }
 

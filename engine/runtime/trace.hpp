@@ -39,6 +39,10 @@ class Trace {
   /// A buffer without memory, standing for an input of this many bytes.
   mem::BufferPtr placeholder(Device device, std::int64_t bytes);
 
+  /// The trace under way in this thread computes this too, though no result reads it.
+  static void add_root(graph::NodePtr root);
+  const std::vector<graph::NodePtr>& roots() const noexcept { return roots_; }
+
   /// The unique number of the trace under way in this thread; 0 if there is none.
   static std::uint64_t current() noexcept { return under_way.load(std::memory_order_relaxed) == 0 ? 0 : own(); }
   /// Of the trace under way in this thread; null if there is none.
@@ -49,6 +53,7 @@ class Trace {
   static std::atomic<int> under_way;  // number of traces in all threads: if 0, no thread-local variable is read
 
   std::vector<mem::BufferPtr> placeholders_;
+  std::vector<graph::NodePtr> roots_;
 };
 
 inline bool tracing() noexcept { return Trace::current() != 0; }

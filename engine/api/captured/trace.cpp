@@ -154,7 +154,7 @@ class Reader {
   Reader(const Placeholders& placeholders, const UnbackedInputs& unbacked, CapturedEntry& entry)
       : placeholders_(placeholders), unbacked_(unbacked), entry_(entry) {}
 
-  void read(std::span<const Tensor> results) {
+  void read(std::span<const Tensor> results, std::span<const NodePtr> others) {
     for (std::size_t k = 0; k < placeholders_.storages.size(); ++k) {
       const auto& [cell, before] = placeholders_.storages[k];
       if (NodePtr now = cell->node(); now != before) entry_.writes.push_back({k, value(std::move(now))});
@@ -165,6 +165,7 @@ class Reader {
     }
     for (Cell* cell : cells_) entry_.results.push_back(result(*cell));
     for (const UnbackedInputs::Asked& asked : unbacked_.asked()) masks_.push_back(value(asked.value));
+    for (const NodePtr& other : others) (void)value(other);
   }
   /// For each result: the movements that lead to it from its storage or argument, the first one first.
   const std::vector<std::vector<detail::Path>>& paths() const noexcept { return paths_; }
@@ -352,7 +353,7 @@ std::unique_ptr<CapturedEntry> trace(const CapturedArguments& arguments, const C
   entry->result_sizes = ResultSizes({results.sizes.data(), results.sizes.size()}, symbols);
   Reader reader(placeholders, unbacked, *entry);
   const std::span<const Tensor> made(results.tensors.data(), results.tensors.size());
-  reader.read(made);
+  reader.read(made, tracing.roots());
   if (!symbols.any() && unbacked.asked().empty()) {
     constexpr std::int64_t keep = runtime::LaunchList::kMostKept;
     const auto look = [&](const graph::Order& order) { check_order(order, placeholders, made, *entry); };

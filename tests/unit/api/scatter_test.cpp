@@ -255,6 +255,47 @@ TEST_CASE("an index outside is an error that names it, or left out") {
         }) == "scatter: index 5 is out of range for axis 1 of size 3; valid are -3 to 2");
 }
 
+TEST_CASE("positions are checked where the result has no elements, or is the number that was there") {
+  const Tensor a = arange(5000) + 0, a7 = a % 7;
+  const auto refused = [](const auto& f) {
+    CHECK_THROWS_AS((void)f(Tensor::of<int>({9})), IndexError);
+    CHECK_THROWS_AS((void)f(arange(5000) + 0).realize(), IndexError);
+    const auto captured = oriel::function(f);
+    CHECK_THROWS_AS((void)captured((arange(5000) + 0).realize()).realize(), IndexError);
+    CHECK_THROWS_AS((void)captured((arange(5000) + 0).realize()).realize(), IndexError);  // also where it was traced
+  };
+  refused([](const Tensor& i) { return put(zeros({0}), i, 1); });
+  refused([](const Tensor& i) { return put_add(zeros({0}), i, 1); });
+  refused([](const Tensor& i) { return put(zeros({3, 0}), i, 1); });
+  refused([](const Tensor& i) { return index_add(zeros({3, 0}), i, 1); });
+  refused([](const Tensor& i) { return scatter(zeros({0}), i, 1.F, 0); });
+  refused([](const Tensor& i) { return one_hot(i, 0); });
+  refused([](const Tensor& i) { return segment_sum(1, i, 0); });
+  refused([](const Tensor& i) { return segment_sum(zeros({i.size(0), 0}), i, 3); });
+  refused([](const Tensor& i) { return take(zeros({3, 0}), i, 0); });
+  refused([](const Tensor& i) { return embedding(i, zeros({3, 0})); });
+  refused([](const Tensor& i) { return index_put(zeros({0, 3}), {i, i}, 1); });
+  refused([](const Tensor& i) { return index_put(zeros({3, 3, 0}), {i % 3, i}, 1); });
+  refused([](const Tensor& i) { return put_along_axis(zeros({0}), i, 1.F, 0); });
+  refused([](const Tensor& i) { return index_reduce(zeros({0}), i, 1.F, Combine::amax); });
+  refused([](const Tensor& i) {
+    Tensor z = zeros({0});
+    z.assign_at(i, 1);
+    return z;
+  });
+  refused([](const Tensor& i) { return index_put(ones({3, 3}), {i, i}, 1); });
+  refused([](const Tensor& i) { return index_put(ones({3, 3}), {i % 3, i}, 1); });
+  CHECK(take(zeros({7, 0}), a7, 0).shape() == Shape{5000, 0});
+  CHECK(take(zeros({7, 0}), a7, 0).realize().shape() == Shape{5000, 0});
+  CHECK(put(zeros({7, 0}), a7 - 7, 1).realize().shape() == Shape{7, 0});
+  CHECK(put(zeros({0}), a.shrink({{0, 0}}), 1).realize().shape() == Shape{0});
+  CHECK(put(zeros({0}), a, 1, 0, Bounds::zero).realize().shape() == Shape{0});
+  const auto f = oriel::function([](const Tensor& i) { return take(zeros({7, 0}), i, 0); });
+  CHECK(f(a7).realize().shape() == Shape{5000, 0});
+  CHECK_THROWS_AS((void)f(a7 + 1).realize(), IndexError);
+  CHECK(f(a7 - 7).realize().shape() == Shape{5000, 0});
+}
+
 TEST_CASE("the error of a scatter names its line, and a write that failed can be repeated with another index") {
   const Tensor index = Tensor::of<int>({0, 5});
   const Tensor x = zeros(3).realize();

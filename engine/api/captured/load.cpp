@@ -5,6 +5,7 @@
 #include <algorithm>
 #include <cstring>
 #include <new>
+#include <set>
 #include <stdexcept>
 
 #include "api/call.hpp"
@@ -15,6 +16,7 @@
 #include "backend/backend.hpp"
 #include "base/by_use.hpp"
 #include "graph/make.hpp"
+#include "graph/position_check.hpp"
 #include "oriel/error.hpp"
 #include "runtime/trace.hpp"
 
@@ -141,7 +143,9 @@ class ReplayTracer final : public detail::TracerBase {  // NOLINT(cppcoreguideli
     replay_statements();
     const std::vector<NodePtr> contents = read_writes(storages, nodes);
     const std::vector<CellPtr> fresh = read_fresh(nodes);
-    if (symbols_ == nullptr) check_contents(contents, fresh);
+    const std::vector<NodePtr> checks = unread_checks(nodes);
+    if (symbols_ == nullptr) check_contents(contents, fresh, checks);
+    for (const NodePtr& check : checks) runtime::Trace::add_root(check);
     nodes.clear();  // an entry may not hold values that nothing needs
     for (std::size_t k = 0; k < storages.size(); ++k)
       if (contents[k]) storages[k]->storage()->set_contents(contents[k]);
@@ -277,8 +281,22 @@ class ReplayTracer final : public detail::TracerBase {  // NOLINT(cppcoreguideli
     return nodes;
   }
 
-  static void check_contents(const std::vector<NodePtr>& contents, const std::vector<CellPtr>& fresh) {
-    std::vector<NodePtr> roots;
+  /// The checks of positions that no other node reads: each call does them all the same.
+  static std::vector<NodePtr> unread_checks(const std::vector<NodePtr>& nodes) {
+    const auto checks = [](const graph::Node& n) {
+      return !n.realized() && graph::is_host(n.op) && graph::only_checks(*std::get<graph::HostFunctionPtr>(n.arg));
+    };
+    std::set<const graph::Node*> read;
+    for (const NodePtr& node : nodes)
+      for (const NodePtr& source : node->lazy_sources()) read.insert(source.get());
+    std::vector<NodePtr> unread;
+    for (const NodePtr& node : nodes)
+      if (checks(*node) && !read.contains(node.get())) unread.push_back(node);
+    return unread;
+  }
+
+  static void check_contents(const std::vector<NodePtr>& contents, const std::vector<CellPtr>& fresh,
+                             std::vector<NodePtr> roots) {
     for (const NodePtr& node : contents)
       if (node) roots.push_back(node);
     for (const CellPtr& cell : fresh) roots.push_back(cell->node());

@@ -273,6 +273,12 @@ TEST_CASE("a saved function checks the positions of each call") {
   CHECK(g(t, Tensor::of<int>({2, 0})).to_vector<std::int64_t>() == wanted);
   CHECK_THROWS_WITH_AS(g(t, Tensor::of<int>({2, 3})), doctest::Contains("take: index 3 is out of range for axis 0"),
                        IndexError);
+  const auto none = function([](Tensor i) { return take(zeros({3, 0}), i); });  // a result without elements
+  CHECK(none(Tensor::of<int>({2, 0})).shape() == Shape{2, 0});
+  none.save(folder / "f");
+  const auto loaded = load_function<Tensor(Tensor)>(folder / "f");
+  CHECK(loaded(Tensor::of<int>({2, 0})).shape() == Shape{2, 0});
+  CHECK_THROWS_AS((void)loaded(Tensor::of<int>({2, 3})), IndexError);
 }
 
 TEST_CASE("a process may switch the check off wherever a call names none") {

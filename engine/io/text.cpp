@@ -4,7 +4,9 @@
 
 #include <algorithm>
 #include <charconv>
+#include <cmath>
 #include <cstdint>
+#include <limits>
 #include <new>
 #include <string_view>
 #include <system_error>
@@ -61,30 +63,42 @@ std::string shown(std::string_view field) {
   return base::escaped(std::string(field.substr(0, kMost))) + (field.size() > kMost ? "..." : "");
 }
 
+/// Of a number that is beyond the range of floats: is it too large? Else it is too small.
+bool is_large(std::string_view number) {
+  const std::size_t mark = std::min(number.find_first_of("eE"), number.size());
+  std::int64_t before_point = 0;  // digits from the first one that is not 0; negative: zeros behind the point
+  bool started = false, fraction = false;
+  for (const char c : number.substr(0, mark)) {
+    if (c == '.') fraction = true;
+    if (c < '0' || c > '9') continue;
+    started = started || c != '0';
+    before_point += fraction ? (started ? 0 : -1) : (started ? 1 : 0);
+  }
+  number.remove_prefix(std::min(mark + 1, number.size()));
+  if (number.starts_with('+')) number.remove_prefix(1);
+  std::int64_t exponent = 0;
+  if (std::from_chars(number.data(), number.data() + number.size(), exponent).ec == std::errc::result_out_of_range)
+    return !number.starts_with('-');
+  return exponent > -before_point;
+}
+
 template <class T>
 T parsed(std::string_view field, DType dtype, const TextPlace& place) {
   std::string_view digits = field;
   if (digits.size() > 1 && digits[0] == '+' && digits[1] != '-') digits.remove_prefix(1);  // from_chars takes no plus
   const char* const end = digits.data() + digits.size();
   T number{};
-  auto [stop, error] = std::from_chars(digits.data(), end, number);
-  if constexpr (std::is_floating_point_v<T>) {
-    // Rounded to 0 or to infinity, where from_chars gives nothing.
-    if (error == std::errc::result_out_of_range) {
-      long double wide = 0;
-      const auto again = std::from_chars(digits.data(), end, wide);
-      if (again.ec == std::errc()) {
-        number = static_cast<T>(wide);
-        error = std::errc();
-      }
-    }
-  }
-  if (error == std::errc::result_out_of_range)
-    place.fail(fmt::format("{} is beyond the range of {}", shown(field), name(dtype)));
-  if (error != std::errc() || stop != end)
+  const auto [stop, error] = std::from_chars(digits.data(), end, number);
+  if (error == std::errc::invalid_argument || stop != end)
     place.fail(fmt::format("\"{}\" is no {}; name another delimiter, or skip lines that hold no numbers", shown(field),
                            name(dtype)));
-  return number;
+  if (error == std::errc()) return number;
+  if constexpr (!std::is_floating_point_v<T>) {
+    place.fail(fmt::format("{} is beyond the range of {}", shown(field), name(dtype)));
+  } else {  // rounded to infinity or to 0, where from_chars gives nothing
+    number = is_large(digits) ? std::numeric_limits<T>::infinity() : T{0};
+    return digits[0] == '-' ? -number : number;
+  }
 }
 
 /// Calls take(field) for each field of a line.
@@ -142,12 +156,25 @@ std::vector<std::size_t> chosen_columns(const TextFormat& format, std::size_t fi
   return out;
 }
 
+/// What stands for a field that holds no number. Integers hold no NaN: theirs is 0.
+template <class T>
+T missing_number(double missing, DType dtype) {
+  if constexpr (!std::is_floating_point_v<T>) {
+    if (std::isnan(missing)) return 0;
+    const double end = std::ldexp(1, std::numeric_limits<T>::digits);
+    if (std::trunc(missing) != missing || missing >= end || missing < (std::is_signed_v<T> ? -end : 0)) {
+      throw ArgumentError("load_text", fmt::format("missing is {}, which is no {}; give a number that it holds, or NaN "
+                                                   "for 0",
+                                                   missing, name(dtype)));
+    }
+  }
+  return static_cast<T>(missing);
+}
+
 /// The numbers of a text as `T`, converted to `dtype` afterwards.
 template <class T>
 Tensor parse_text(std::string_view text, DType dtype, const TextFormat& format, const std::string& path, Site site) {
-  // A field of integers cannot hold NaN.
-  const T missing =
-      std::is_floating_point_v<T> || format.missing == format.missing ? static_cast<T>(format.missing) : T{};
+  const T missing = missing_number<T>(format.missing, dtype);
   std::vector<T> numbers;
   std::vector<std::string_view> fields;
   std::vector<std::size_t> chosen;
@@ -203,11 +230,7 @@ template <class T>
 std::string text_of(const Tensor& x, const TextFormat& format, std::int64_t columns) {
   std::string out;
   std::string_view header = format.header;
-  while (!header.empty()) {
-    const std::size_t end = std::min(header.find('\n'), header.size());
-    out.append({format.comment, ' '}).append(header.substr(0, end)).push_back('\n');
-    header.remove_prefix(std::min(end + 1, header.size()));
-  }
+  while (!header.empty()) out.append({format.comment, ' '}).append(next_line(header)).push_back('\n');
   std::int64_t column = 0;
   for (const T number : x.to_vector<T>()) {
     append_number(out, number);

@@ -30,8 +30,8 @@ struct TextFormat {
 /// Reads at once; a named pipe has 5 seconds to get a writer. Throws IoError, which names file, line and column, for
 /// what is no number of the dtype, an integer that does not fit, an empty field unless the format fills it, and a row
 /// with more or fewer columns than the first; IoError for a file of more than 2^40 bytes, and a pipe or device that
-/// gives more than 2^30; ArgumentError for a delimiter or a comment that may be part of a number, and for columns that
-/// rows lack. numpy.loadtxt, numpy.genfromtxt.
+/// gives more than 2^30; ArgumentError for a delimiter or a comment that may be part of a number, for columns that
+/// rows lack and for a `missing` that is neither NaN nor a number of an integer dtype. numpy.loadtxt, numpy.genfromtxt.
 ///   load_text("table.csv", DType::float32, {.delimiter = ',', .skip = 1, .missing_texts = {"NA"}, .columns = {0, 2}})
 [[nodiscard]] Tensor load_text(const std::string& path, DType dtype = DType::float64, const TextFormat& format = {},
                                Site site = Site::here());

@@ -105,6 +105,22 @@ TEST_CASE("texts of missing numbers, and columns to use") {
                        ArgumentError);
 }
 
+TEST_CASE("what stands for a missing number is one of the dtype") {
+  const auto read = [](DType dtype, double missing) {
+    return load_text(folder().put("c.txt", "1,,2\n"), dtype, {.delimiter = ',', .fill = true, .missing = missing});
+  };
+  CHECK(read(DType::int8, -128).to_vector<std::int8_t>() == std::vector<std::int8_t>{1, -128, 2});
+  CHECK(read(DType::uint64, 0x1p63).to_vector<std::uint64_t>()[1] == std::uint64_t{1} << 63);
+  CHECK(read(DType::int32, NAN).to_vector<std::int32_t>() == std::vector<std::int32_t>{1, 0, 2});
+  CHECK_THROWS_WITH_AS((void)read(DType::int8, 300),
+                       "load_text: missing is 300, which is no int8; give a number that it holds, or NaN for 0",
+                       ArgumentError);
+  CHECK_THROWS_AS((void)read(DType::int64, 0x1p63), ArgumentError);
+  CHECK_THROWS_AS((void)read(DType::uint8, -1), ArgumentError);
+  CHECK_THROWS_AS((void)read(DType::int32, 1.5), ArgumentError);
+  CHECK_THROWS_AS((void)read(DType::int32, HUGE_VAL), ArgumentError);
+}
+
 TEST_CASE("files without rows") {
   CHECK(load_text(folder().put("e.txt", "")).shape() == Shape{0, 0});
   CHECK(load_text(folder().put("e.txt", "# nothing\n\n")).shape() == Shape{0, 0});
@@ -116,6 +132,14 @@ TEST_CASE("numbers beyond the range of floats are rounded") {
         std::vector<double>{HUGE_VAL, -HUGE_VAL, 0, std::numeric_limits<double>::denorm_min()});
   const Tensor x = load_text(folder().put("f.txt", "1e39 1e-46 0.1"), DType::float32);
   CHECK(x.to_vector<float>() == std::vector<float>{HUGE_VALF, 0, 0.1F});
+  // Also far beyond it.
+  const std::string zeros(5000, '0'), far = std::string(100, '9');
+  const std::vector<double> y = numbers("1e5000 -1E+5000 1e-99999 -1e-99999 1" + zeros + " 0." + zeros + "1 -0." +
+                                        zeros + "1e9999 1" + zeros + "e-9999 1e" + far + " -1e-" + far);
+  CHECK(y == std::vector<double>{HUGE_VAL, -HUGE_VAL, 0, 0, HUGE_VAL, 0, -HUGE_VAL, 0, HUGE_VAL, 0});
+  CHECK(!std::signbit(y[2]));
+  CHECK(std::signbit(y[3]));
+  CHECK(refused("1e5000x\n").find("\"1e5000x\" is no float64") != std::string::npos);
 }
 
 TEST_CASE("every dtype is read as it was written") {
@@ -139,6 +163,8 @@ TEST_CASE("every dtype is read as it was written") {
 TEST_CASE("what is written") {
   save_text(folder() / "h.csv", Tensor::of<float>({{1, 0.1F}, {-2.5F, 1e30F}}), {.delimiter = ',', .header = "a,b\nc"});
   CHECK(folder().get("h.csv") == "# a,b\n# c\n1,0.1\n-2.5,1e+30\n");
+  save_text(folder() / "h.csv", Tensor::of<float>({1}), {.header = "a\rb\r\nc\n"});
+  CHECK(folder().get("h.csv") == "# a\n# b\n# c\n1\n");
   save_text(folder() / "h.csv", Tensor::of<bool>({true, false}));
   CHECK(folder().get("h.csv") == "1\n0\n");
 }

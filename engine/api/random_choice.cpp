@@ -64,12 +64,24 @@ Tensor choice(const Key& key, SymInt n, const Shape& shape, bool replace, Site s
   return Value(call, Access::node(order)).shrink(0, 0, count).reshape(shape).tensor();
 }
 
+namespace {
+
+/// Weights in float64. Rows of large or tiny ones are scaled by a power of two: no sum or quotient of them leaves the
+/// range, or loses digits at its end.
+Value in_middle(const Value& weights) {
+  if (weights.dtype() != DType::float64) return weights.to(DType::float64);
+  const Value largest = weights.reduce(Op::ReduceMax, {weights.shape().size() - 1});
+  return weights * where(largest > 0x1p900, 0x1p-100, where(largest < 0x1p-900, 0x1p1000, largest.like(1)));
+}
+
+}  // namespace
+
 Tensor multinomial(const Key& key, const Operand& weights, std::int64_t count, bool replace) {
   base::need<base::kRandom>("multinomial");
   const Call call("multinomial", weights);
   const Site site = Access::site(weights);
-  const Value w = Value(call, call.node(weights)).to(DType::float64);
-  const Shape& shape = w.shape();
+  const Value given(call, call.node(weights));
+  const Shape& shape = given.shape();
   if (shape.empty()) throw ShapeError("multinomial", "weights () have no axis; give (.., n)");
   const SymInt n = shape.back();
   if (n == 0) throw ShapeError("multinomial", fmt::format("weights {} have no elements", to_string(shape)));
@@ -77,6 +89,7 @@ Tensor multinomial(const Key& key, const Operand& weights, std::int64_t count, b
     throw ArgumentError("multinomial", fmt::format("{} of {} {}; give a number from 0 to n, or replace", count,
                                                    to_string(n), replace ? "positions" : "different positions"));
   }
+  const Value w = in_middle(given);
   if (!replace) {
     const Draw draw("multinomial", key, shape, site, {&weights});
     const Tensor races = (-log(api::unit_above_zero(draw.words(), DType::float64)) / w).tensor();
@@ -86,10 +99,7 @@ Tensor multinomial(const Key& key, const Operand& weights, std::int64_t count, b
   Shape wanted = shape;
   wanted.back() = count;
   const Draw draw("multinomial", key, wanted, site, {&weights});
-  // Large weights are made smaller, by a power of two: no sum is infinite.
-  const Value largest = w.reduce(Op::ReduceMax, {shape.size() - 1});
-  const Tensor plain = (w * where(largest > 0x1p900, 0x1p-100, largest.like(1))).tensor();
-  const Tensor sums = cumsum(Operand(plain, site), -1);
+  const Tensor sums = cumsum(Operand(w.tensor(), site), -1);
   const Value total = Value(draw.call(), Access::node(sums)).shrink(shape.size() - 1, n - 1, n);
   const Tensor at = (api::unit(draw.words(), DType::float64, DType::float64) * total).tensor();
   const Tensor found = searchsorted(sums, Operand(at, site), true);

@@ -183,6 +183,18 @@ Value normal_quantile(const Value& p) {
   return where(abs(q) <= 0.425, centre, where(q < 0, -tail, tail));
 }
 
+constexpr double kFar = 37;  // deviations behind which shares of a normal distribution have few digits left, or none
+
+/// Normal numbers between `least` and `most`, which is below -kFar. At a distance t below `most` the share is that at
+/// `most` times exp(-e), where e = a t + t^2 / 2 + log(1 + t / a) with a = -most, up to terms of a^-4.
+Value far_below(const Value& u, const Value& least, const Value& most) {
+  const Value a = max(-most, kFar), wide = most - least;
+  const Value reach = wide * (a + wide * 0.5) + log1p(wide / a);
+  const Value e = -log1p(u * expm1(-reach));
+  const auto distance = [&](const Value& of) { return of * 2 / (a + sqrt(a * a + of * 2)); };
+  return most - distance(e - log1p(distance(e) / a));
+}
+
 /// The share of a normal distribution below x.
 Value normal_share(const Value& x) { return (x * -std::numbers::sqrt2 * 0.5).unary(Op::Erfc) * 0.5; }
 
@@ -199,9 +211,18 @@ Tensor truncated_normal(const Key& key, const Shape& shape, const Operand& low, 
   // Shares near 1 have no digits to spare, so an interval above 0 is computed as its mirror image.
   const Value mirrored = from > 0;
   const Value least = where(mirrored, -to, from), most = where(mirrored, -from, to);
-  const Value below = normal_share(least), above = normal_share(most);
   const Value u = api::unit(draw.words(), DType::float64, DType::float64);
-  const Value x = max(min(normal_quantile(below + u * (above - below)), most), least);
+  const auto inner = [&] {
+    const Value below = normal_share(least), above = normal_share(most);
+    return normal_quantile(below + u * (above - below));
+  };
+  const auto known = [](const Operand& x) { return Access::tensor(x) == nullptr && !Access::is_symbolic(x); };
+  const auto number = [&] {
+    if (!known(low) || !known(high)) return where(most < -kFar, far_below(u, least, most), inner());
+    const bool far = Access::value(low) > kFar || Access::value(high) < -kFar;
+    return far ? far_below(u, least, most) : inner();
+  };
+  const Value x = max(min(number(), most), least);
   return where(from <= to, where(mirrored, -x, x), kNan).to(dtype).tensor();
 }
 

@@ -89,8 +89,8 @@ class Key {
 /// reach 6.7 deviations; in float64 53 and 64 bits, up to 8.6.
 [[nodiscard]] Tensor normal(const Key& key, const Shape& shape, const Operand& mean = 0, const Operand& deviation = 1,
                             DType dtype = DType::float32);
-/// Normal numbers of mean 0 and deviation 1 within [low, high], by inversion in float64 (algorithm AS 241 of Wichura).
-/// NaN unless low <= high.
+/// Normal numbers of mean 0 and deviation 1 within [low, high], by inversion in float64 (algorithm AS 241 of Wichura;
+/// for an interval beyond 37 deviations by the expansion of the tail). NaN unless low <= high.
 [[nodiscard]] Tensor truncated_normal(const Key& key, const Shape& shape, const Operand& low = -2,
                                       const Operand& high = 2, DType dtype = DType::float32);
 /// Exponential numbers of this mean: -mean * log(u), with u of 31 bits in (0, 1] (53 in float64).

@@ -163,6 +163,22 @@ TEST_CASE("exponential, truncated normal, gamma and beta numbers") {
         t, [&](double v) { return std::clamp((normal_share(sign * v) - below) / (above - below), 0.0, 1.0); });
   }
   CHECK(std::isnan(doubles(truncated_normal(Key(1), {1}, 1, 0))[0]));
+  // Where the shares of both ends round to 0.
+  for (const auto& [low, high] : {std::pair{40.0, 41.0}, {40.0, HUGE_VAL}, {-HUGE_VAL, -40.0}, {39.0, 39.01}}) {
+    CAPTURE(low);
+    CAPTURE(high);
+    const std::vector<double> t = doubles(truncated_normal(Key(29), {kCount}, low, high, DType::float64));
+    const double a = std::min(std::abs(low), std::abs(high)), wide = high - low;
+    const auto share = [&](double d) { return -std::expm1(-a * d - d * d / 2 - std::log1p(d / a)); };
+    check_distribution(t, [&](double v) { return share(std::abs(v) - a) / share(wide); });
+    CHECK(*std::min_element(t.begin(), t.end()) >= low);
+    CHECK(*std::max_element(t.begin(), t.end()) <= high);
+  }
+  const Tensor low = Tensor::of<double>({-HUGE_VAL, -1, 50}), high = Tensor::of<double>({-50, 1, HUGE_VAL});
+  const std::vector<double> mixed = doubles(truncated_normal(Key(1), {3}, low, high));
+  CHECK((mixed[0] <= -50 && mixed[0] > -51 && std::abs(mixed[1]) <= 1 && mixed[2] >= 50 && mixed[2] < 51));
+  CHECK(doubles(truncated_normal(Key(1), {2}, 40, 40)) == std::vector<double>{40, 40});
+  CHECK(doubles(truncated_normal(Key(1), {2}, 1e300, HUGE_VAL, DType::float64)) == std::vector<double>{1e300, 1e300});
 
   for (const double a : {0.3, 1.0, 2.5, 40.0}) {
     CAPTURE(a);
@@ -332,6 +348,20 @@ TEST_CASE("large means of poisson numbers") {
     std::vector<double> x = doubles(poisson(Key(91), {kCount}, mean));
     for (double& v : x) v = (v - mean) / std::sqrt(mean);
     check_moments(x, 0, 1, 3);
+  }
+}
+
+TEST_CASE("weights at the ends of the range of float64") {
+  const double tiny = std::numeric_limits<double>::denorm_min();
+  for (const bool replace : {true, false}) {
+    const Tensor weights = Tensor::of<double>({{0, tiny, 0}, {0, 1e-310, 0}, {0, 1e308, 1e-300}});
+    const Tensor at = replace ? multinomial(Key(97), weights, 500, true) : multinomial(Key(97), weights, 1, false);
+    for (const std::int64_t k : at.to_vector<std::int64_t>()) CHECK(k == 1);
+    std::vector<double> counts(2);
+    const Tensor rows = Tensor::of<double>({tiny, 3 * tiny}).expand({4000, 2});
+    for (const std::int64_t k : multinomial(Key(98), rows, 1, replace).to_vector<std::int64_t>())
+      counts[static_cast<std::size_t>(k)] += 1;
+    CHECK(std::abs(chi_square(counts, {1000, 3000})) < 4.5);
   }
 }
 

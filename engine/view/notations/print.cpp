@@ -76,8 +76,11 @@ std::string isl_text(const Map& map) {
     box += fmt::format("{}0 <= i{} < {}", d > 0 ? " and " : "", d, to_text(axes.shape()[d]));
   }
   const std::string valid = detail::valid_text(expression, leaves);
-  if (valid == "0") {
-    box = "1 = 0";
+  if (valid == "0") {  // a condition that no index of the box meets
+    if (box.empty())
+      box = "1 = 0";
+    else if (std::ranges::find(axes.shape(), SymInt(0)) == axes.shape().end())
+      box += fmt::format(" and i0 >= {}", to_text(axes.shape()[0]));
   } else if (valid != "1") {
     std::string conditions = valid;
     for (std::size_t at; (at = conditions.find("&&")) != std::string::npos;) conditions.replace(at, 2, "and");

@@ -142,7 +142,8 @@ TEST_CASE("a layout is printed as it was read") {
         "View(shape=(2, 3), strides=(0, -1), offset=2, mask=((0, 1), (1, 3)), contiguous=False)",
         "(2,3):(3,1)+5[0:2,0:2)", "(6):(1) over (2,3):(1,4)", "linear<{dim0 = [[1], [2]], dim1 = [[8], [4]]}>",
         "linear<{dim0 = [[9], [18], [32]], dim1 = [[1], [2], [4]]}>",
-        "{ [i0, i1] -> [i0*3 + i1 + 5] : 0 <= i0 < 2 and 0 <= i1 < 3 and i1 >= 1 }"}) {
+        "{ [i0, i1] -> [i0*3 + i1 + 5] : 0 <= i0 < 2 and 0 <= i1 < 3 and i1 >= 1 }", "{ [i0] -> [0] : 0 <= i0 < 0 }",
+        "{ [i0, i1] -> [0] : 0 <= i0 < 2 and 0 <= i1 < 3 and i0 >= 2 }"}) {
     CAPTURE(text);
     CHECK(Map::read(text).str() == text);
   }
@@ -162,6 +163,8 @@ TEST_CASE("one map in every notation that can say it") {
   CHECK(map.as(Notation::linear).notation() == Notation::linear);
   CHECK(map.as(Notation::linear).as(Notation::cute).str() == "((2,2),4):((1,8),2)");
   CHECK(Map::read("(4,3):(3,1)").str(Notation::isl) == "{ [i0, i1] -> [i0*3 + i1] : 0 <= i0 < 4 and 0 <= i1 < 3 }");
+  CHECK(Map::read("(0,3):(3,1)").str(Notation::isl) == "{ [i0, i1] -> [0] : 0 <= i0 < 0 and 0 <= i1 < 3 }");
+  CHECK(Map::read("{ [i0] -> [i0] : 0 <= i0 < 0 }").str() == "{ [i0] -> [0] : 0 <= i0 < 0 }");
   CHECK(Map::read("(4,3):(3,1)").str(Notation::numpy, 8) ==
         "{'shape': (4, 3), 'typestr': '<f8', 'strides': (24, 8), 'offset': 0, 'version': 3}");
   CHECK(Map::of(oriel::ShapeTracker({2, 3}).permute({1, 0})).str(Notation::cute) == "(3,2):(1,3)");

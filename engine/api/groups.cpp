@@ -1,6 +1,7 @@
 // Sums by group, counts and histograms.
 #include <fmt/format.h>
 
+#include <algorithm>
 #include <cmath>
 #include <limits>
 
@@ -86,7 +87,8 @@ Tensor segment_min(const Operand& values, const Tensor& groups, SymInt count, st
 }
 
 Tensor segment_mean(const Operand& values, const Tensor& groups, SymInt count, std::int64_t axis, Bounds bounds) {
-  const Groups g("segment_mean", values, groups, count, axis, bounds);
+  Groups g("segment_mean", values, groups, count, axis, bounds);
+  if (is_integer(g.own)) g.dtype = api::total_dtype(g.own);
   const Value total = g.sums("segment_max");
   const Scattered& s = *g.values_of;
   const Scattered entries{g.call, {s.shape[g.axis]}, 0, s.device, s.index, false, Bounds::zero};
@@ -106,7 +108,7 @@ Tensor counts_at(const Value& places, SymInt count, const std::optional<Tensor>&
     throw ShapeError(call.operation(),
                      fmt::format("weights {} for elements {}", to_string(weights->shape()), to_string(shape)));
   }
-  const DType own = weights->dtype() == DType::bool_ ? DType::int64 : weights->dtype();
+  const DType own = is_floating(weights->dtype()) ? weights->dtype() : api::total_dtype(weights->dtype());
   const DType dtype = is_floating(own) ? api::wide_dtype(own) : own;
   const NodePtr each = call.reshape(call.cast(Access::node(*weights), dtype), places.shape());
   return Access::tensor(call.cast(entries.combine(Op::ScatterSum, each), own));
@@ -140,32 +142,69 @@ Tensor counted(const Operand& x, const std::optional<Tensor>& weights, std::int6
 struct Bins {
   std::int64_t count;
   double low, high;
+  DType dtype;         // of the elements and of the edges
+  bool wide = false;   // are edges computed in float64 and from the nearer end? Else something passes the dtype's range
+  bool tight = false;  // are edges rounded by a good part of the width?
 
-  static Bins of(const Call& call, std::int64_t count, std::pair<double, double> range) {
+  static Bins of(const Call& call, std::int64_t count, std::pair<double, double> range, DType dtype) {
     if (count < 1) throw ArgumentError(call.operation(), fmt::format("{} bins; there is at least 1", count));
     if (count == std::numeric_limits<std::int64_t>::max())
       throw OverflowError(call.operation(), fmt::format("the edges of {} bins pass 2^63-1", count));
-    auto [low, high] = range;
-    if (!std::isfinite(low) || !std::isfinite(high) || low > high) {
+    Bins b{count, range.first, range.second, dtype};
+    if (!std::isfinite(b.rounded(b.low)) || !std::isfinite(b.rounded(b.high)) || b.low > b.high) {
       throw ArgumentError(call.operation(),
-                          fmt::format("a range from {} to {}; both ends are finite and in order", low, high));
+                          fmt::format("a range from {} to {}; both ends are finite in {} and in order", range.first,
+                                      range.second, name(dtype)));
     }
-    if (low == high) {
-      low -= 0.5;
-      high += 0.5;
+    if (b.low == b.high) {
+      b.low -= 0.5;
+      b.high += 0.5;
     }
-    return {count, low, high};
+    const bool narrow = dtype == DType::float32;
+    const double most = narrow ? std::numeric_limits<float>::max() : std::numeric_limits<double>::max();
+    const double least = narrow ? std::numeric_limits<float>::min() : std::numeric_limits<double>::min();
+    b.wide = b.high - b.low > most || (narrow && count > 1 << 22);
+    if (b.wide) b = {count, b.rounded(b.low), b.rounded(b.high), dtype, true};
+    const double unit = std::max(std::abs(b.low), std::abs(b.high)) * (narrow ? 0x1p-23 : 0x1p-52);
+    b.tight = !(b.width() > 8 * std::max(unit, least));
+    // From both ends, where numbers are farthest apart. Beyond so many bins the ends stand for all.
+    for (std::int64_t k = 0; b.tight && k < std::min<std::int64_t>(count, 1 << 20); ++k) {
+      if (b.edge(k) < b.edge(k + 1) && b.edge(count - k - 1) < b.edge(count - k)) continue;
+      throw ArgumentError(call.operation(), fmt::format("{} bins from {} to {}; {} has too few numbers between them",
+                                                        count, range.first, range.second, name(dtype)));
+    }
+    return b;
   }
-  double width() const { return (high - low) / static_cast<double>(count); }
-  /// Edge k of floats, k from 0 to count.
-  Value edge(const Value& k) const { return where(k >= static_cast<double>(count), high, k * width() + low); }
+
+  double rounded(double x) const { return dtype == DType::float32 ? static_cast<float>(x) : x; }
+  double width() const {
+    const auto n = static_cast<double>(count);
+    return wide ? high / n - low / n : (high - low) / n;
+  }
+  double edge(std::int64_t number) const {
+    const auto k = static_cast<double>(number), n = static_cast<double>(count);
+    if (number == count) return rounded(high);
+    if (wide) return rounded(k < n * 0.5 ? k * width() + low : high - (n - k) * width());
+    return rounded(rounded(k * rounded(width())) + rounded(low));
+  }
+  /// Edge k, k from 0 to count.
+  Value edge(const Value& number) const {
+    const auto n = static_cast<double>(count);
+    const Value k = number.to(wide ? DType::float64 : dtype);
+    if (!wide) return where(k >= n, high, k * width() + low);
+    return where(k < n * 0.5, k * width() + low, high - (n - k) * width()).to(dtype);
+  }
   /// The bin of each element, int64; `count` if it is in none.
-  Value places(const Value& x) const {
+  Value places(const Value& elements) const {
+    const Value x = elements.to(wide ? DType::float64 : dtype);
     const double last = static_cast<double>(count) - 1;
-    Value k = max(min(((x - low) / width()).unary(Op::Floor), last), 0);
+    const Value quotient = wide ? x / width() - low / width() : (x - low) / width();
+    Value k = max(min(quotient.unary(Op::Floor), last), 0);
     // The quotient is rounded, and edges are, too.
-    k = where(x < edge(k), k - 1, k);
-    k = where((edge(k + 1) <= x) & (k < last), k + 1, k);
+    for (int step = 0; step < (tight ? 4 : 1); ++step) {
+      k = where(x < edge(k).to(x.dtype()), k - 1, k);
+      k = where((edge(k + 1).to(x.dtype()) <= x) & (k < last), k + 1, k);
+    }
     const Value inside = (x >= low) & (x <= high);
     return where(inside, k, last + 1).to(DType::int64);
   }
@@ -206,8 +245,8 @@ Histogram histogram(const Operand& x, std::int64_t bins, const HistogramOptions&
     realize({line, ends[0], ends[1]}, call.origin().site);
     range = {ends[0].to(DType::float64).item<double>(), ends[1].to(DType::float64).item<double>()};
   }
-  const Bins b = Bins::of(call, bins, range);
-  const Value k = Value(call, graph::iota({bins + 1}, v.device(), call.origin())).to(v.dtype());
+  const Bins b = Bins::of(call, bins, range, v.dtype());
+  const Value k(call, graph::iota({bins + 1}, v.device(), call.origin()));
   return finished(call, counts_at(b.places(v), bins, options.weights, shape), b.edge(k).tensor(), options.density);
 }
 
@@ -247,7 +286,9 @@ Tensor histogramdd(const Operand& x, const std::vector<std::int64_t>& bins,
   Shape shape;
   std::optional<Value> flat, inside;
   for (std::size_t d = 0; d < bins.size(); ++d) {
-    const Bins b = Bins::of(call, bins[d], ranges[d]);
+    const bool narrow =
+        std::max(std::abs(ranges[d].first), std::abs(ranges[d].second)) <= std::numeric_limits<float>::max();
+    const Bins b = Bins::of(call, bins[d], ranges[d], narrow ? wide.dtype() : DType::float64);
     const Value k = b.places(wide.shrink(1, d, d + 1).reshape({v.shape()[0]}));
     const Value fits = k < static_cast<double>(bins[d]);
     flat = flat ? flat->binary(Op::Mul, SymInt(bins[d])) + k : k;

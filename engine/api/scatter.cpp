@@ -144,7 +144,9 @@ void refuse_bool(const Call& call, DType dtype, std::string_view instead) {
 
 Tensor combined(const Target& t, Combine combine, IncludeSelf self) {
   const Call& call = t.call;
-  const DType own = t.source->dtype, dtype = is_floating(own) ? api::wide_dtype(own) : own;
+  const DType own = t.source->dtype;
+  DType dtype = is_floating(own) ? api::wide_dtype(own) : own;
+  if (combine == Combine::mean && !is_floating(own)) dtype = api::total_dtype(own);
   const NodePtr source = call.cast(t.source, dtype), values = call.cast(t.values, dtype);
   const bool with_self = self == IncludeSelf::yes;
   const auto found = [&](Op op, Op join) {

@@ -9,6 +9,9 @@
 
 namespace oriel::api {
 
+/// The dtype in which integers are summed.
+inline DType total_dtype(DType dtype) { return dtype == DType::uint64 ? dtype : DType::int64; }
+
 /// Elements that are combined into the entries along one axis of a tensor of `shape`.
 struct Scattered {
   const Call& call;

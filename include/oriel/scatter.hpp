@@ -108,9 +108,9 @@ enum class IncludeSelf : bool { no, yes };
 /// @}
 
 /// How often each number from 0 on occurs in x, a tensor of integers, as int64; with `weights`, which has the shape of
-/// x, their sums. The result has max(x) + 1 elements, at least `least`: reading the largest number realises x. Where
-/// the count is known, segment_sum(1, x, count) reads nothing. Throws ArgumentError for negative numbers, OverflowError
-/// for 2^63-1 and above.
+/// x, their sums, in the dtype of floats, else in that of sum(). The result has max(x) + 1 elements, at least `least`:
+/// reading the largest number realises x. Where the count is known, segment_sum(1, x, count) reads nothing. Throws
+/// ArgumentError for negative numbers, OverflowError for 2^63-1 and above.
 ///   bincount(Tensor::of<int>({1, 3, 1}));  // {0, 2, 0, 1}
 /// @{
 [[nodiscard]] Tensor bincount(const Operand& x, std::int64_t least = 0);
@@ -119,7 +119,7 @@ enum class IncludeSelf : bool { no, yes };
 
 /// What numpy.histogram returns.
 struct Histogram {
-  Tensor counts;  ///< int64, or sums of weights in their dtype
+  Tensor counts;  ///< int64, or sums of weights, in their dtype if they are floats, else as sum() gives them
   Tensor edges;   ///< one more than counts, in float64 or the dtype of x
 };
 /// Options of a histogram.
@@ -132,9 +132,9 @@ struct HistogramOptions {
   /// float64.
   bool density = false;
 };
-/// Counts the elements of x in `bins` intervals of equal width. Each has its lower edge, the last one also its upper
-/// one. NaN is not counted. Throws ArgumentError for no bins, and for a range that is not finite or not in order. A
-/// range of one value is widened by 0.5 on both sides. numpy.histogram.
+/// Counts the elements of x in `bins` intervals of equal width, each with its lower edge, the last one also with its
+/// upper one, and no NaN. A range of one value is widened by 0.5 on both sides. Throws ArgumentError for no bins, for a
+/// range not finite or not in order, and if the dtype has too few numbers for all edges. numpy.histogram.
 [[nodiscard]] Histogram histogram(const Operand& x, std::int64_t bins = 10, const HistogramOptions& options = {});
 /// The same in intervals between the elements of `edges`, a vector in ascending order. Elements and edges of different
 /// dtypes are compared by value, as searchsorted does.

@@ -387,6 +387,55 @@ TEST_CASE("counts and histograms are NumPy's") {
 }
 #endif
 
+TEST_CASE("histograms whose range is wider than the greatest number, or narrower than their bins") {
+  Histogram h = histogram(Tensor::of<float>({-3e38F, 3e38F, 0, 1e38F}), 3);
+  CHECK(values(h.counts) == std::vector<double>{1, 1, 2});
+  CHECK(values(h.edges) == values(Tensor::of<float>({-3e38F, -1e38F, 1e38F, 3e38F})));
+  h = histogram(Tensor::of<double>({-1.7e308, 1.7e308, 0}), 2);
+  CHECK(values(h.counts) == std::vector<double>{1, 2});
+  CHECK(values(h.edges) == std::vector<double>{-1.7e308, 0, 1.7e308});
+  CHECK(values(histogramdd(zeros({3, 1}), {2}, {{-1.7e308, 1.7e308}})) == std::vector<double>{0, 3});
+  CHECK_THROWS_WITH_AS(histogram(ones(3), 2, {.range = std::pair(0.0, 1e300)}),
+                       "histogram: a range from 0 to 1e+300; both ends are finite in float32 and in order",
+                       ArgumentError);
+
+  CHECK_THROWS_WITH_AS(histogram(Tensor::of<double>({1e300}), 2),
+                       "histogram: 2 bins from 1e+300 to 1e+300; float64 has too few numbers between them",
+                       ArgumentError);
+  CHECK_THROWS_AS(histogram(Tensor::of<float>({1, 1 + 0x1p-23F}), 10), ArgumentError);
+  CHECK_THROWS_AS(histogram(Tensor::of<std::int64_t>({9007199254740992, 9007199254740993}), 2), ArgumentError);
+  CHECK_THROWS_AS(histogram(Tensor::of<double>({0, 5e-324}), 2), ArgumentError);
+  CHECK_THROWS_AS(histogramdd(ones({3, 1}), {3}, {{1, 1 + 0x1p-23}}), ArgumentError);
+  // Edges that are rounded by a good part of the width.
+  const Tensor x = (arange(3000) * 0x1p-23 + 1).to(DType::float32);
+  for (const std::int64_t bins : {2999, 2000, 1500, 1001, 700}) {
+    h = histogram(x, bins);
+    const std::vector<double> edges = values(h.edges), points = values(x);
+    std::vector<double> wanted(static_cast<std::size_t>(bins), 0.0);
+    for (const double p : points) {
+      const auto behind = std::upper_bound(edges.begin(), edges.end(), p) - edges.begin();
+      wanted[static_cast<std::size_t>(std::min<std::int64_t>(behind - 1, bins - 1))] += 1;
+    }
+    CHECK(values(h.counts) == wanted);
+  }
+}
+
+TEST_CASE("means and counts of narrow integers do not wrap") {
+  const Tensor x = Tensor::of<std::int8_t>({127, 127}), at = Tensor::of<int>({0, 0});
+  CHECK(segment_mean(x, at, 1).to_vector<std::int8_t>() == std::vector<std::int8_t>{127});
+  const Tensor zero = zeros({1}, DType::int8), most = zero + 127;
+  CHECK(index_reduce(zero, at, x, Combine::mean, 0, IncludeSelf::no).to_vector<std::int8_t>() ==
+        std::vector<std::int8_t>{127});
+  CHECK(index_reduce(most, at, x, Combine::mean).to_vector<std::int8_t>() == std::vector<std::int8_t>{127});
+  CHECK(scatter_reduce(most, at, x, 0, Combine::mean).to_vector<std::int8_t>() == std::vector<std::int8_t>{127});
+  const Tensor counts = bincount(Tensor::of<int>({1, 1}), Tensor::of<std::int8_t>({100, 100}));
+  CHECK(counts.dtype() == DType::int64);
+  CHECK(values(counts) == std::vector<double>{0, 200});
+  const std::uint64_t far = std::uint64_t{1} << 63;
+  CHECK(segment_mean(Tensor::of<std::uint64_t>({far, 2}), at, 1).to_vector<std::uint64_t>() ==
+        std::vector<std::uint64_t>{far / 2 + 1});
+}
+
 TEST_CASE("captured with sizes that change, and sizes that depend on data") {
   const test::UncheckedPositions unchecked;
   const auto f = oriel::function(

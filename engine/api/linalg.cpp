@@ -328,6 +328,24 @@ Tensor matrix_norm(const Operand& x, MatrixNorm norm) {
   throw ArgumentError("matrix_norm", "the norm is none of MatrixNorm");
 }
 
+namespace {
+
+/// The Frobenius norm, also of matrices whose squares leave the range.
+Tensor frobenius_in_range(const Operand& x) {
+  const Matrices m("cond", x);
+  const Value v = Value(m.call(), m.call().node(x)).to(api::wide_dtype(m.dtype()));
+  const std::size_t rank = v.shape().size();
+  const Ints axes = api::axes_from(rank - 2, rank);
+  const bool wide = v.dtype() == DType::float64;
+  const Value largest = abs(v).reduce(graph::Op::ReduceMax, axes);
+  const Value grown = where(largest < (wide ? 0x1p-400 : 0x1p-50), wide ? 0x1p600 : 0x1p90, largest.like(1));
+  const Value factor = where(largest > (wide ? 0x1p400 : 0x1p50), wide ? 0x1p-540 : 0x1p-75, grown);
+  const Value scaled = v * factor;
+  return (sqrt((scaled * scaled).reduce(graph::Op::Sum, axes)) / factor).drop(axes).to(m.dtype()).tensor();
+}
+
+}  // namespace
+
 Tensor cond(const Operand& x, MatrixNorm norm) {
   base::need<base::kLinalg>("cond");
   const Matrices m("cond", x);
@@ -335,10 +353,12 @@ Tensor cond(const Operand& x, MatrixNorm norm) {
   if (norm == MatrixNorm::two || norm == MatrixNorm::minus_two) {
     const Tensor s = api::renamed(m.call(), [&] { return svdvals(x); });
     const Tensor largest = max(s, -1), least = min(s, -1);
-    return norm == MatrixNorm::two ? largest / least : least / largest;
+    const Tensor quotient = norm == MatrixNorm::two ? largest / least : least / largest;
+    return where(largest == 0, HUGE_VAL, quotient);
   }
   return api::renamed(m.call(), [&] {
     const Tensor inverted = inverse(x);
+    if (norm == MatrixNorm::frobenius) return frobenius_in_range(x) * frobenius_in_range(inverted);
     return matrix_norm(x, norm) * matrix_norm(inverted, norm);
   });
 }

@@ -1,7 +1,11 @@
 // Linear algebra by Eigen on batches of matrices: triangles, solutions, determinants.
 #include <Eigen/Cholesky>
 #include <Eigen/LU>
+#include <algorithm>
+#include <cmath>
+#include <limits>
 #include <type_traits>
+#include <vector>
 
 #include "api/linalg_batch.hpp"
 
@@ -34,7 +38,16 @@ class LuFactors {
   LuFactors(const T* x, ei::Index rows) : lu_(In<T, n>(x, rows, rows)) {}
   T pivot(ei::Index p) const { return lu_.matrixLU()(p, p); }
   T sign() const { return static_cast<T>(lu_.permutationP().determinant()); }
-  T determinant() const { return lu_.determinant(); }
+  /// The product of the pivots; `least` becomes the magnitude of the smallest partial product.
+  T product(T& least) const {
+    T out = pivot(0);
+    least = std::abs(out);
+    for (ei::Index p = 1; p < lu_.rows(); ++p) {
+      out *= pivot(p);
+      least = std::min(least, std::abs(out));
+    }
+    return out;
+  }
   /// y with x y = b, where b and y have k columns.
   void solve(const T* b, T* y, ei::Index k) const {
     const Any<T> columns = In<T, kAny>(b, lu_.rows(), k);
@@ -83,7 +96,10 @@ requires(n != kAny) class LuFactors<T, n> {
   }
   T pivot(ei::Index p) const { return m_[p][p]; }
   T sign() const { return sign_; }
-  T determinant() const { return sign_ * product(std::integral_constant<int, 0>(), std::integral_constant<int, n>()); }
+  T product(T& least) const {
+    least = std::numeric_limits<T>::max();
+    return tree(std::integral_constant<int, 0>(), std::integral_constant<int, n>(), least);
+  }
   void solve(const T* b, T* y, ei::Index k) const {
     for (ei::Index j = 0; j < k; ++j) {
       T x[n];
@@ -120,13 +136,16 @@ requires(n != kAny) class LuFactors<T, n> {
   }
   /// Of pivots [first, first + count), as a tree.
   template <int first, int count>
-  T product(std::integral_constant<int, first>, std::integral_constant<int, count>) const {
+  T tree(std::integral_constant<int, first>, std::integral_constant<int, count>, T& least) const {
     if constexpr (count == 1) {
       return m_[first][first];
     } else {
       constexpr int half = count / 2;
-      return product(std::integral_constant<int, first>(), std::integral_constant<int, half>()) *
-             product(std::integral_constant<int, first + half>(), std::integral_constant<int, count - half>());
+      const T out =
+          tree(std::integral_constant<int, first>(), std::integral_constant<int, half>(), least) *
+          tree(std::integral_constant<int, first + half>(), std::integral_constant<int, count - half>(), least);
+      least = std::min(least, std::abs(out));
+      return out;
     }
   }
 
@@ -134,6 +153,31 @@ requires(n != kAny) class LuFactors<T, n> {
   int row_[n];  // which row of x each row of l u is
   T sign_ = 1;
 };
+
+/// The determinant where partial products of pivots leave the range: mantissas and exponents apart.
+template <class T, int fixed>
+[[gnu::noinline]] T far_determinant(const T* x, ei::Index rows) {
+  const LuFactors<T, fixed> lu(x, rows);
+  T product = lu.sign();
+  std::int64_t power = 0;
+  for (ei::Index p = 0; p < rows; ++p) {
+    int of_pivot = 0, of_product = 0;
+    const T mantissa = std::frexp(lu.pivot(p), &of_pivot);
+    product = std::frexp(product * mantissa, &of_product);
+    power += of_pivot + of_product;
+  }
+  constexpr std::int64_t far = 1 << 14;
+  return std::ldexp(product, static_cast<int>(std::clamp(power, -far, far)));
+}
+
+template <class T, int fixed>
+T determinant(const T* x, ei::Index rows) {
+  const LuFactors<T, fixed> lu(x, rows);
+  T least = 0;
+  const T plain = lu.product(least);
+  const bool kept = least >= std::numeric_limits<T>::min() && std::abs(plain) <= std::numeric_limits<T>::max();
+  return kept || fixed == 1 ? lu.sign() * plain : far_determinant<T, fixed>(x, rows);
+}
 
 template <class Factors>
 void need_pivots(const char* operation, const HostCall& c, std::int64_t k, const Factors& factors, std::int64_t n) {
@@ -254,8 +298,8 @@ struct Determinant {
           if (logarithm) y.at(k)[1] = 0;
           continue;
         }
-        const LuFactors<T, size> lu(x.at(k), x.rows);
         if (logarithm) {
+          const LuFactors<T, size> lu(x.at(k), x.rows);
           T sign = lu.sign(), sum = 0;
           for (ei::Index p = 0; p < x.rows; ++p) {
             const T pivot = lu.pivot(p);
@@ -265,7 +309,7 @@ struct Determinant {
           y.at(k)[0] = sign;
           y.at(k)[1] = sum;
         } else {
-          y.at(k)[0] = lu.determinant();
+          y.at(k)[0] = determinant<T, size>(x.at(k), x.rows);
         }
       }
     });

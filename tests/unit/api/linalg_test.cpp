@@ -170,6 +170,37 @@ TEST_CASE("solutions of sizes with code of their own, of others, and of many bat
   CHECK(difference(matrix_power(x, 5), product(product(product(product(x, x), x), x), x)) < 1e-12);
 }
 
+TEST_CASE("determinants and condition numbers whose parts leave the range") {
+  const auto of = [](std::vector<double> pivots, DType dtype) {
+    const auto n = static_cast<std::int64_t>(pivots.size());
+    return double(det((Tensor::from(pivots, {n}).unsqueeze(0) * eye(n, -1, 0, DType::float64)).to(dtype)));
+  };
+  for (const int half : {1, 2, 3, 4, 10}) {
+    for (const auto& [dtype, exponent] : {std::pair{DType::float32, 100}, {DType::float64, 700}}) {
+      const double large = std::ldexp(1.5, exponent), small = std::ldexp(0.5, -exponent);
+      std::vector<double> pivots(static_cast<std::size_t>(half), large);
+      pivots.insert(pivots.end(), static_cast<std::size_t>(half), small);
+      CHECK(of(pivots, dtype) == std::pow(0.75, half));
+      std::swap(pivots.front(), pivots.back());
+      pivots[0] = -pivots[0];
+      CHECK(of(pivots, dtype) == -std::pow(0.75, half));
+      pivots[1] = 0;
+      CHECK(of(pivots, dtype) == 0);
+    }
+  }
+  CHECK(of({1e30, 1e30}, DType::float32) == HUGE_VAL);
+  CHECK(of({1e-30, -1e-30}, DType::float32) == 0);
+  CHECK(of({0x1p-75, 0x1p-74}, DType::float32) == 0x1p-149);
+  CHECK(std::isnan(of({1e30, 1e30, NAN, 1e-30}, DType::float32)));
+  // Digits are not lost below the range either.
+  CHECK(of({0x1.000002p-70, 0x1.000002p-70, 0x1p70, 0x1p70}, DType::float32) == 0x1.000004p0);
+
+  CHECK(doubles(cond(zeros({2, 2}))) == std::vector<double>{HUGE_VAL});
+  CHECK(doubles(cond(zeros({1, 1}), MatrixNorm::minus_two)) == std::vector<double>{HUGE_VAL});
+  for (const float scale : {1e30F, 1e-30F, 1.0F})
+    CHECK(float(cond(eye(2) * scale, MatrixNorm::frobenius)) == doctest::Approx(2));
+}
+
 TEST_CASE("matrices without elements, and no matrices") {
   for (const DType dtype : {DType::float32, DType::float64}) {
     for (const Shape& batch : {Shape{}, Shape{2}, Shape{0}, Shape{3, 0}}) {

@@ -205,7 +205,13 @@ Tensor unique(const Operand& x) {
   const Call call("unique", x);
   const Tensor all = flat(tensor_of(call, x));
   if (is_empty(all)) return +all;
-  const Tensor sorted = sort(all, 0);
+  Tensor sorted = sort(all, 0);
+  if (is_floating(all.dtype())) {
+    // Of zeros of both signs, the negative one is sorted first.
+    const Tensor places = Access::tensor(graph::iota(all.shape(), all.device(), call.origin()));
+    const Tensor zero = take(all, min(where(all == 0, places, all.numel()), 0, true), 0, Bounds::zero);
+    sorted = where(sorted == 0, zero, sorted);
+  }
   return chosen_of(call, sorted, first_ones(sorted), false);
 }
 

@@ -366,7 +366,8 @@ Tensor interp(const Operand& x, const Tensor& xp, const Tensor& fp) {
   const Value distance = where(inside, x1 - x0, 1), slope = (y1 - y0) / distance;
   // Where a difference passes the range, the share of the way counts: halves of finite points never do, and an infinite
   // point is far from all others.
-  const Value share = where(isinf(x0), 1, (v * 0.5 - x0 * 0.5) / (x1 * 0.5 - x0 * 0.5));
+  const Value part = where(api::is_finite(distance), (v - x0) / distance, (v * 0.5 - x0 * 0.5) / (x1 * 0.5 - x0 * 0.5));
+  const Value share = where(isinf(x0), 1, part);
   const Value far = where(y0 == y1, y0, api::between(y0, y1, where(isinf(x0) & isinf(x1), kNoNumber, share)));
   const Value line = where(api::is_finite(distance) & api::is_finite(slope), y0 + (v - x0) * slope, far);
   const Value out = where(inside, line, y0);

@@ -100,9 +100,12 @@ Value resampled(const Value& x, std::size_t axis, SymInt size, Interpolation mod
   if (mode == Interpolation::linear) {
     return weighted(read_at(x, axis, first, site), 1 - t) + weighted(read_at(x, axis, first + 1, site), t);
   }
-  Value out = weighted(read_at(x, axis, first - 1, site), cubic_weight(t, 0));
-  for (int k = 1; k < 4; ++k) out = out + weighted(read_at(x, axis, first + (k - 1), site), cubic_weight(t, k));
-  return out;
+  const Value a = read_at(x, axis, first - 1, site), b = read_at(x, axis, first, site);
+  const Value c = read_at(x, axis, first + 1, site), d = read_at(x, axis, first + 2, site);
+  // In pairs, which do not leave the range where the elements are alike.
+  const Value front = weighted(a, cubic_weight(t, 0)) + weighted(b, cubic_weight(t, 1));
+  const Value back = weighted(c, cubic_weight(t, 2)) + weighted(d, cubic_weight(t, 3));
+  return where((a == b) & (b == c) & (c == d), b, front + back);
 }
 
 /// sum over k of a[i + k] * b[k] where both overlap as wanted; a is not shorter than b.

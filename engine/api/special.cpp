@@ -214,7 +214,9 @@ Tensor ldexp(const Operand& x, const Operand& exponent) {
   // The first product is a normal number and exact, so the second one alone rounds. Beyond `most` all results are 0 or
   // infinite.
   const std::int64_t most = 2 * (f.exponents + f.significand);
-  const Value wanted(call, call.node(exponent, DType::int64, {}, device));
+  const bool wraps = api::common_dtype({&exponent}) == DType::uint64;
+  const Value given(call, call.node(exponent, wraps ? DType::uint64 : DType::int64, {}, device));
+  const Value wanted = (wraps ? min(given, integer(given, most)) : given).to(DType::int64);
   const auto within = [](const Value& k, std::int64_t low, std::int64_t high) {
     return min(max(k, integer(k, low)), integer(k, high));
   };

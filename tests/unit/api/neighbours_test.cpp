@@ -86,6 +86,11 @@ TEST_CASE("interp") {
   check(of({3}, {-kInf, kInf}, {6, 7}), {NAN});
   check(of({1, 1 + 0x1p-23}, {1, 1 + 0x1p-22}, {0, 3e38}), {0, 1.5e38});
   check(of({0, 0.5}, {0, 1}, {1, NAN}), {1, NAN});
+  const auto subnormal = [](double x, double end, double height) {
+    return double(interp(scalar(x, DType::float64), Tensor::of<double>({0, end}), Tensor::of<double>({0, height})));
+  };
+  CHECK(subnormal(5e-324, 1e-323, 3) == 1.5);
+  CHECK(subnormal(0x1p-1073, 0x1p-1072, 1e300) == 0.5e300);
 }
 
 TEST_CASE("linspace between tensors") {
@@ -108,6 +113,16 @@ TEST_CASE("resampling") {
   const Tensor cubic = interpolate(of(Tensor::of<float>({1, HUGE_VALF, 2})), {5}, Interpolation::cubic, true);
   CHECK(doubles(cubic)[0] == 1);
   CHECK(doubles(cubic)[4] == 2);
+  // Between equal elements lies the same number.
+  check(doubles(interpolate(of(Tensor::of<float>({HUGE_VALF, HUGE_VALF})), {3}, Interpolation::cubic, true)),
+        {kInf, kInf, kInf});
+  const double most = std::numeric_limits<double>::max();
+  for (const double end : {most, 1.7e308, 1.6e308}) {
+    const Tensor large = of(Tensor::of<double>({1.7e308, end, 1.7e308, end}));
+    for (const double v : doubles(interpolate(large, {7}, Interpolation::cubic))) CHECK((v > 1.5e308 && v <= kInf));
+  }
+  check(doubles(interpolate(of(full({4}, most, DType::float64)), {5}, Interpolation::cubic)),
+        {most, most, most, most, most});
 }
 
 TEST_CASE("grid_sample at points that are no numbers, and beside infinite pixels") {

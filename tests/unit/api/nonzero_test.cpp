@@ -59,6 +59,12 @@ TEST_CASE("unique: values, inverse and counts") {
   CHECK(unique(Tensor::of<bool>({true, false, true})).to_vector<bool>() == std::vector<bool>{false, true});
   CHECK(unique(Tensor::of<float>({NAN, 1, NAN, 1})).shape() == Shape{3});  // as in PyTorch: a NaN equals no other NaN
   CHECK(unique(Tensor::of<float>({0.0F, -0.0F})).shape() == Shape{1});
+  // Of equal zeros the first one counts.
+  for (const float zero : {0.0F, -0.0F}) {
+    const auto got = unique(Tensor::of<float>({2, zero, -1, -zero, 2})).to_vector<float>();
+    REQUIRE(got == std::vector<float>{-1, 0, 2});
+    CHECK(std::signbit(got[1]) == std::signbit(zero));
+  }
   CHECK(unique(zeros({0, 3})).shape() == Shape{0});
   CHECK(unique_all(zeros({0, 3})).inverse.shape() == Shape{0, 3});
   CHECK(unique_all(zeros({0, 3})).counts.shape() == Shape{0});

@@ -107,6 +107,13 @@ TEST_CASE("covariances of large elements") {
   const Tensor x = Tensor::of<float>({1e30F, -1e30F});
   const Floats r = corrcoef(stack({x, -x})).to_vector<float>();
   for (std::size_t k = 0; k < 4; ++k) CHECK(r[k] == doctest::Approx(k == 0 || k == 3 ? 1 : -1));
+  // And of small ones.
+  const std::vector<double> small = corrcoef(Tensor::of<double>({{1e-200, -1e-200}, {1, 2}})).to_vector<double>();
+  const Floats least = corrcoef(Tensor::of<float>({{4e-45F, -4e-45F}, {1e30F, 2e30F}})).to_vector<float>();
+  for (std::size_t k = 0; k < 4; ++k) {
+    CHECK(small[k] == doctest::Approx(k == 0 || k == 3 ? 1 : -1));
+    CHECK(least[k] == doctest::Approx(k == 0 || k == 3 ? 1 : -1));
+  }
 }
 
 TEST_CASE("matmul") {

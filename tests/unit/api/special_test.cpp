@@ -134,6 +134,12 @@ TEST_CASE("parts of halves, and a product with a subnormal result rounded once")
   CHECK(float(ldexp(-6.819524e-39F, -10)) == std::ldexp(-6.819524e-39F, -10));
 }
 
+TEST_CASE("exponents beyond int64") {
+  const Tensor exponents = Tensor::of<std::uint64_t>({~std::uint64_t{0}, std::uint64_t{1} << 63, 3, 0});
+  const Tensor x = Tensor::of<double>({1, -1, 1, 5});
+  CHECK(ldexp(x, exponents).to_vector<double>() == std::vector<double>{HUGE_VAL, -HUGE_VAL, 8, 5});
+}
+
 TEST_CASE("divisors broadcast and take numbers") {
   CHECK(gcd(Tensor::of<int>({12, -8}), 18).to_vector<int>() == std::vector<int>{6, 2});
   CHECK(lcm(Tensor::of<int>({{4}, {0}}), Tensor::of<int>({6, 10})).to_vector<int>() == std::vector<int>{12, 20, 0, 0});

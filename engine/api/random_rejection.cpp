@@ -55,44 +55,56 @@ class Attempts {
   std::optional<Value> first_, rounds_;
 };
 
-/// The logarithm of a gamma number of parameter a, up to a factor: `number` + `power` / a. The method of Marsaglia and
-/// Tsang; numbers of a < 1 are those of a + 1 times u^(1/a), `power` is log(u), else 0.
-struct LogGamma {
-  Value number, power, a;
-  Value sum() const { return where(a < 1, number + power / a, number); }
-};
-
-LogGamma log_gamma_numbers(const Draw& draw, const Value& parameter, DType wide, Words stream) {
-  constexpr std::int64_t attempts = 16;  // at a = 1, the worst case, 0.049 of them are rejected
-  const Attempts tries(draw, attempts);
-  const Value a = tries.beside(parameter);
-  const Value d = where(a < 1, a + 1, a) - 1.0 / 3, c = rsqrt(d * 9);
-  const auto at = [&](const Value& counter) {
-    return counter | integer_like(counter, static_cast<std::uint64_t>(stream));
-  };
-  const auto cube = [&](const Value& x) {
-    const Value t = c * x + 1;
-    return t * t * t;
-  };
-  const Value counters = at(tries.counters());
-  const Value x = normals(draw, counters, wide), v = cube(x);
-  const Value u =
-      api::unit_above_zero(draw.words(counters, wide == DType::float64 ? Words::Third : Words::Second), wide);
-  const Value accepted = (v > 0) & (log(u) < x * x * 0.5 + d - d * v + d * log(v));
-  const Value counter = at(tries.chosen(accepted));
-  const Value number = log(d) + log(max(cube(normals(draw, counter, wide)), 0));
-  const Value more =
-      api::unit_above_zero(draw.words(counter | integer_like(counter, static_cast<std::uint64_t>(Words::Power))), wide);
-  const auto out = [&](const Value& each) { return each.reshape(draw.shape()); };
-  return {out(number), out(where(a < 1, log(more), 0)), parameter};
-}
-
 /// A polynomial; the coefficients from the highest power down.
 Value polynomial(std::initializer_list<double> coefficients, const Value& x) {
   const double* c = coefficients.begin();
   Value y = x.like(*c);
   while (++c != coefficients.end()) y = y * x + *c;
   return y;
+}
+
+/// A gamma number of parameter a: d v w, where v = (1 + t)^3. The method of Marsaglia and Tsang; numbers of a < 1 are
+/// those of a + 1 times w = u^(1/a), `power` is log(u), else 0. For large a, v is so close to 1 that t alone has
+/// digits.
+struct GammaNumber {
+  Value t, power, a;
+
+  static Value d_of(const Value& a) { return where(a < 1, a + 1, a) - 1.0 / 3; }
+  Value d() const { return d_of(a); }
+  Value log_v() const { return log1p(t) * 3; }
+  Value log_w() const { return power / a; }
+  Value number() const {
+    const Value from_1 = d() + d() * polynomial({1, 3, 3, 0}, t), v = t + 1;
+    return where(a < 1, exp(log(d()) + log_v() + log_w()), where(abs(t) < 0.25, from_1, d() * (v * v * v)));
+  }
+};
+
+/// log(1 + t) - t + t^2 / 2 - t^3 / 3 for t >= -1, without cancellation where t is small.
+Value log1p_rest(const Value& t) {
+  const Value square = t * t;
+  const Value series = polynomial({1.0 / 11, -1.0 / 10, 1.0 / 9, -1.0 / 8, 1.0 / 7, -1.0 / 6, 1.0 / 5, -1.0 / 4}, t);
+  return where(abs(t) < 0.125, series * square * square, log(t + 1) - t + square * (0.5 - t * (1.0 / 3)));
+}
+
+GammaNumber gamma_numbers(const Draw& draw, const Value& parameter, DType wide, Words stream) {
+  constexpr std::int64_t attempts = 16;  // at a = 1, the worst case, 0.049 of them are rejected
+  const Attempts tries(draw, attempts);
+  const Value d = GammaNumber::d_of(tries.beside(parameter)), c = rsqrt(d) * (1.0 / 3);
+  const auto at = [&](const Value& counter) {
+    return counter | integer_like(counter, static_cast<std::uint64_t>(stream));
+  };
+  const auto t_at = [&](const Value& counter) { return max(c * normals(draw, counter, wide), -1); };
+  const Value counters = at(tries.counters());
+  const Value t = t_at(counters);
+  const Value u =
+      api::unit_above_zero(draw.words(counters, wide == DType::float64 ? Words::Third : Words::Second), wide);
+  // log(u) < x^2 / 2 + d - d v + d log(v), where x^2 / 2 = 4.5 d t^2
+  const Value accepted = (t > -1) & (log(u) < d * (log1p_rest(t) * 3));
+  const Value counter = at(tries.chosen(accepted));
+  const Value more =
+      api::unit_above_zero(draw.words(counter | integer_like(counter, static_cast<std::uint64_t>(Words::Power))), wide);
+  const auto out = [&](const Value& each) { return each.reshape(draw.shape()); };
+  return {out(t_at(counter)), out(where(tries.beside(parameter) < 1, log(more), 0)), parameter};
 }
 
 /// z log(z / mean) - (z - mean) in float64, without cancellation where z is near the mean: the deviance of Loader
@@ -231,7 +243,7 @@ Tensor gamma(const Key& key, const Shape& shape, const Operand& a, const Operand
   const Draw draw("gamma", key, shape, Access::site(a), {&a, &scale});
   const DType wide = draw.computed(dtype);
   const Value parameter = draw.parameter(a, wide, "a", Domain::Positive);
-  const Value numbers = exp(log_gamma_numbers(draw, parameter, wide, Words::First).sum());
+  const Value numbers = gamma_numbers(draw, parameter, wide, Words::First).number();
   if (Access::tensor(scale) == nullptr && Access::value(scale) == 1) return numbers.to(dtype).tensor();
   return (numbers * draw.parameter(scale, wide, "scale", Domain::NotNegative)).to(dtype).tensor();
 }
@@ -242,11 +254,12 @@ Tensor beta(const Key& key, const Shape& shape, const Operand& a, const Operand&
   const DType wide = draw.computed(dtype);
   const Value first = draw.parameter(a, wide, "a", Domain::Positive);
   const Value second = draw.parameter(b, wide, "b", Domain::Positive);
-  const LogGamma x = log_gamma_numbers(draw, first, wide, Words::First);
-  const LogGamma y = log_gamma_numbers(draw, second, wide, Words::Other);
+  const GammaNumber x = gamma_numbers(draw, first, wide, Words::First);
+  const GammaNumber y = gamma_numbers(draw, second, wide, Words::Other);
+  const Value apart = log(y.d() / x.d()) + (y.log_v() - x.log_v());
   // Where both are -infinity, the smaller parameter divides last: the quotients before it are in range.
-  const Value difference = y.sum() - x.sum(), least = min(min(first, second), 1);
-  const Value scaled = (y.power * (least / second) - x.power * (least / first)) / least + (y.number - x.number);
+  const Value difference = apart + (y.log_w() - x.log_w()), least = min(min(first, second), 1);
+  const Value scaled = (y.power * (least / second) - x.power * (least / first)) / least + apart;
   return (1 / (exp(where(isnan(difference), scaled, difference)) + 1)).to(dtype).tensor();
 }
 

@@ -199,6 +199,28 @@ TEST_CASE("exponential, truncated normal, gamma and beta numbers") {
   for (const double v : doubles(beta(Key(28), {1000}, 0.001, 0.001))) CHECK((v >= 0 && v <= 1));
 }
 
+TEST_CASE("gamma and beta numbers of large parameters, which float32 hardly tells from their mean") {
+  const auto n = static_cast<double>(kCount);
+  for (const DType dtype : {DType::float32, DType::float64}) {
+    for (const double a : {1e4, 1e8, 1e10, 1e12, 1e14}) {
+      CAPTURE(a);
+      const double exact = doubles(full({1}, a, dtype))[0];
+      const Moments m = moments(doubles(gamma(Key(91), {kCount}, a, 1, dtype)));
+      CHECK(std::abs(m.mean - exact) < 6 * std::sqrt(exact / n));
+      // Rounding adds a twelfth of the square of the distance between numbers.
+      CHECK(m.variance / exact == doctest::Approx(1).epsilon(a < 1e13 ? 0.04 : 0.1));
+    }
+    for (const double a : {1e4, 1e8, 1e10}) {
+      CAPTURE(a);
+      const Moments m = moments(doubles(beta(Key(92), {kCount}, a, a, dtype)));
+      CHECK(std::abs(m.mean - 0.5) < 6 * std::sqrt(0.125 / a / n));
+      CHECK(m.variance * 8 * a == doctest::Approx(1).epsilon(0.04));
+    }
+  }
+  // The greatest float.
+  for (const double v : doubles(gamma(Key(93), {100}, 3e38F))) CHECK(v == doctest::Approx(3e38));
+}
+
 TEST_CASE("Poisson numbers have their probabilities") {
   for (const double mean : {0.0, 0.2, 3.0, 9.9, 10.0, 50.0, 1000.0}) {
     CAPTURE(mean);

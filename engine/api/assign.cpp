@@ -4,10 +4,10 @@
 #include <utility>
 
 #include "api/call.hpp"
+#include "api/scatter_parts.hpp"
 #include "oriel/error.hpp"
 #include "oriel/movement.hpp"
 #include "oriel/ops.hpp"
-#include "oriel/scatter.hpp"
 
 namespace oriel {
 
@@ -64,13 +64,15 @@ Tensor& Tensor::assign_where(const Operand& mask, const Operand& value) & {
 
 Tensor& Tensor::assign_at(const Tensor& index, const Operand& values, std::int64_t axis, Bounds bounds) & {
   const Call call("assign_at", values);
-  write_result(*this, oriel::put(Operand(*this, call.origin().site), index, values, axis, bounds), call.origin());
+  const Operand self(*this, call.origin().site);
+  write_result(*this, api::put_at(call, self, index, values, axis, bounds), call.origin());
   return *this;
 }
 
 Tensor& Tensor::add_at(const Tensor& index, const Operand& values, std::int64_t axis, Bounds bounds) & {
   const Call call("add_at", values);
-  write_result(*this, oriel::put_add(Operand(*this, call.origin().site), index, values, axis, bounds), call.origin());
+  const Operand self(*this, call.origin().site);
+  write_result(*this, api::added_at(call, self, index, values, axis, bounds), call.origin());
   return *this;
 }
 

@@ -129,11 +129,22 @@ Ordered topk(const Operand& x, std::int64_t k, std::int64_t axis, bool largest) 
   return o.chosen(at, true);
 }
 
+namespace {
+
+[[noreturn]] void refuse_place(const Ordering& o, std::int64_t k, SymInt first, SymInt last) {
+  const bool none = !o.extent.is_symbolic() && o.extent == 0;
+  throw ArgumentError(
+      o.call.operation(),
+      fmt::format("k is {}; axis {} of {} has {}", k, o.axis, to_string(o.source.shape()),
+                  none ? "no places" : fmt::format("places {} to {}", to_string(first), to_string(last))));
+}
+
+}  // namespace
+
 Ordered kthvalue(const Operand& x, std::int64_t k, std::int64_t axis, KeepDim keepdim) {
   const Ordering o("kthvalue", x, axis);
   if (k < 1 || k > o.extent) {
-    throw ArgumentError("kthvalue", fmt::format("k is {}; axis {} of {} has places 1 to {}", k, o.axis,
-                                                to_string(o.source.shape()), to_string(o.extent)));
+    refuse_place(o, k, 1, o.extent);
   }
   const Tensor order = o.positions();
   const Value at = Value(o.call, Access::node(order)).shrink(o.axis, k - 1, k);
@@ -259,9 +270,7 @@ namespace {
 
 void check_place(const Ordering& o, std::int64_t k) {
   if (k < o.extent && k >= -o.extent) return;
-  throw ArgumentError(o.call.operation(),
-                      fmt::format("k is {}; axis {} of {} has places {} to {}", k, o.axis, to_string(o.source.shape()),
-                                  to_string(-o.extent), to_string(o.extent - 1)));
+  refuse_place(o, k, -o.extent, o.extent - 1);
 }
 
 }  // namespace

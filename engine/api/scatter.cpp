@@ -174,21 +174,27 @@ Tensor combined(const Target& t, Combine combine, IncludeSelf self) {
 
 }  // namespace
 
-Tensor put(const Operand& x, const Tensor& index, const Operand& values, std::int64_t axis, Bounds bounds) {
-  const Call call("put", x);
+Tensor api::put_at(const Call& call, const Operand& x, const Tensor& index, const Operand& values, std::int64_t axis,
+                   Bounds bounds) {
   return replaced(lines_of(call, x, index, values, axis, bounds));
 }
 
-Tensor put_add(const Operand& x, const Tensor& index, const Operand& values, std::int64_t axis, Bounds bounds) {
-  const Call call("put_add", x);
+Tensor api::added_at(const Call& call, const Operand& x, const Tensor& index, const Operand& values, std::int64_t axis,
+                     Bounds bounds) {
   refuse_bool(call, Access::default_dtype(x), "put");
   return combined(lines_of(call, x, index, values, axis, bounds), Combine::sum, IncludeSelf::yes);
 }
 
+Tensor put(const Operand& x, const Tensor& index, const Operand& values, std::int64_t axis, Bounds bounds) {
+  return api::put_at(Call("put", x), x, index, values, axis, bounds);
+}
+
+Tensor put_add(const Operand& x, const Tensor& index, const Operand& values, std::int64_t axis, Bounds bounds) {
+  return api::added_at(Call("put_add", x), x, index, values, axis, bounds);
+}
+
 Tensor index_add(const Operand& x, const Tensor& index, const Operand& values, std::int64_t axis, Bounds bounds) {
-  const Call call("index_add", x);
-  refuse_bool(call, Access::default_dtype(x), "put");
-  return combined(lines_of(call, x, index, values, axis, bounds), Combine::sum, IncludeSelf::yes);
+  return api::added_at(Call("index_add", x), x, index, values, axis, bounds);
 }
 
 Tensor index_reduce(const Operand& x, const Tensor& index, const Operand& values, Combine combine, std::int64_t axis,

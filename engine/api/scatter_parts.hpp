@@ -46,4 +46,12 @@ extern std::atomic<std::int64_t> most_compared_pairs;
 /// scatters. For ScatterLast, `values` is null. Checks nothing.
 NodePtr scatter_by_order(const Scattered& s, Op op, NodePtr values);
 
+/// The bodies of put and put_add.
+/// @{
+Tensor put_at(const Call& call, const Operand& x, const Tensor& index, const Operand& values, std::int64_t axis,
+              Bounds bounds);
+Tensor added_at(const Call& call, const Operand& x, const Tensor& index, const Operand& values, std::int64_t axis,
+                Bounds bounds);
+/// @}
+
 }  // namespace oriel::api

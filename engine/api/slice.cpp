@@ -168,8 +168,11 @@ Tensor select(const Operand& x, std::int64_t axis, SymInt position) {
                       : position < 0                 ? position + n
                                                      : position;
     if (!sym::required(at >= 0, "select") || !sym::required(at < n, "select")) {
-      throw ShapeError("select", fmt::format("position {} on axis {} of {}; give one of {} to {}", to_string(position),
-                                             d, to_string(node->shape), to_string(-n), to_string(n - 1)));
+      throw ShapeError(
+          "select",
+          fmt::format("position {} on axis {} of {}; {}", to_string(position), d, to_string(node->shape),
+                      n.is_symbolic() || n != 0 ? fmt::format("give one of {} to {}", to_string(-n), to_string(n - 1))
+                                                : "it has none"));
     }
     Ranges ranges = whole(node->shape);
     ranges[d] = {at, at + 1};

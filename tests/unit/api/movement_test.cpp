@@ -84,6 +84,7 @@ TEST_CASE("slices are Python's") {
   CHECK_THROWS_WITH_AS(x.slice({{.step = 0}}), "slice: the step of axis 0 is 0; give 1, -1, ...", ArgumentError);
   CHECK_THROWS_WITH_AS(x.slice({{}, {}, {}}), "slice: 3 slices for the 2 axes of (2, 3)", ShapeError);
   CHECK(values(x.select(1, -1)) == V{2, 5});
+  CHECK_THROWS_WITH_AS(zeros({0})[0], "select: position 0 on axis 0 of (0); it has none", ShapeError);
   CHECK_THROWS_WITH_AS(x.select(1, 3), "select: position 3 on axis 1 of (2, 3); give one of -3 to 2", ShapeError);
   // Every slice of a short axis, compared with the definition.
   for (std::int64_t start = -6; start <= 6; ++start) {

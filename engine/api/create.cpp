@@ -3,6 +3,7 @@
 #include <fmt/format.h>
 
 #include <cmath>
+#include <limits>
 
 #include "api/call.hpp"
 #include "oriel/error.hpp"
@@ -196,6 +197,8 @@ Tensor linspace(const Operand& start, const Operand& stop, SymInt count, DType d
   const Call call("linspace", start);
   if (!sym::state_size(count, "linspace") && count < 0)
     throw ArgumentError("linspace", fmt::format("count is {}; give a number >= 0", to_string(count)));
+  if (!count.is_symbolic() && count == std::numeric_limits<std::int64_t>::max())
+    throw OverflowError("linspace", fmt::format("{} numbers and the end pass 2^63-1 elements", to_string(count)));
   const Tensor all = linspace(start, stop, count + 1, dtype);
   Ranges ranges = api::whole(all.shape());
   ranges[0] = {0, count};

@@ -35,6 +35,8 @@ struct Groups {
   Groups(const char* name, const Operand& values, const Tensor& groups, SymInt count, std::int64_t along, Bounds bounds)
       : call(name, values), source(call.node(values)), at(api::raw_positions(call, groups)) {
     if (at->shape.size() != 1) throw ShapeError(name, fmt::format("the groups {} are no vector", to_string(at->shape)));
+    if (!count.is_symbolic() && count < 0)
+      throw ArgumentError(name, fmt::format("the count of groups is {}; give a number >= 0", to_string(count)));
     Shape shape = source->shape;
     axis = shape.empty() ? 0 : call.axis(along, shape.size());
     if (shape.empty()) shape.push_back(at->shape[0]);  // a number for each position

@@ -6,6 +6,7 @@
 
 #include "api/call.hpp"
 #include "api/compaction.hpp"
+#include "api/gathering.hpp"
 #include "api/nonzero.hpp"
 #include "backend/backend.hpp"
 #include "oriel/create.hpp"
@@ -244,7 +245,7 @@ Tensor repeat_interleave(const Operand& x, const Tensor& counts, std::int64_t ax
                                  to_string(counts.shape()), to_string(all.size(d)), d));
   }
   if (is_empty(counts)) return +all;
-  const Tensor wide = counts.to(DType::int64).to(all.device());
+  const Tensor wide = Access::tensor(api::raw_positions(call, counts)).to(all.device());
   const SymInt fewest = item(min(wide));
   if (runtime::tracing()) {
     expect_true(fewest >= 0);

@@ -199,6 +199,11 @@ Tensor adaptive(const char* name, const Operand& x, const Ints& sizes, std::size
     }
     if (wanted[k] == 0)
       throw ArgumentError(name, fmt::format("sizes {} hold 0; give numbers >= 1, or -1", to_string(sizes)));
+    const SymInt n = v.shape()[axis];
+    if (!n.is_symbolic() && !wanted[k].is_symbolic() && wanted[k] != n && wanted[k].value() > kMost / (n.value() + 1)) {
+      throw OverflowError(name, fmt::format("{} windows along axis {} of {} pass 2^63-1 in their positions",
+                                            to_string(wanted[k]), axis, to_string(v.shape())));
+    }
     out = adaptive_axis(call, out, axis, wanted[k], mean, Access::site(x));
   }
   return Value(call, Access::node(out)).to(dtype).tensor();

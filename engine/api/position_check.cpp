@@ -27,6 +27,10 @@ constexpr std::int64_t kMostRead = 4096;  // elements that a call reads itself: 
 constexpr int kDeepest = 8;               // operations of an expression
 constexpr std::string_view kFromEnd = "end", kFromStart = "start";
 
+template <class T>
+constexpr Reach kAll{std::numeric_limits<T>::min(), std::numeric_limits<T>::max()};
+constexpr Reach kAny = kAll<std::int64_t>;  // also of uint64, whose greatest values count as the greatest int64
+
 /// What positions of an axis look like, without its extent.
 struct Counting {
   std::size_t axis;
@@ -37,19 +41,21 @@ struct Counting {
   std::int64_t least(std::int64_t extent) const { return from_end ? -extent : 0; }
 };
 
+/// A position in messages. Larger ones of uint64 are the largest int64 by now.
+std::string shown(std::int64_t position, const Counting& c) {
+  if (position == kAny.greatest) return fmt::format("{} or more", position);
+  return fmt::format("{}", c.first + position);
+}
+
 [[noreturn]] void refuse(std::string_view operation, std::int64_t position, std::int64_t extent, const Counting& c) {
   const std::string valid = extent == 0
                                 ? "it has none"
                                 : fmt::format("valid are {} to {}", c.first + c.least(extent), c.first + (extent - 1));
   throw IndexError(operation, fmt::format("{}{}index {} is out of range for axis {} of size {}; {}", c.read,
-                                          c.read.empty() ? "" : ": ", c.first + position, c.axis, extent, valid));
+                                          c.read.empty() ? "" : ": ", shown(position, c), c.axis, extent, valid));
 }
 
 Counting counting(const IndexedAxis& axis) { return {axis.axis, axis.from_end, axis.first, std::string(axis.read)}; }
-
-template <class T>
-constexpr Reach kAll{std::numeric_limits<T>::min(), std::numeric_limits<T>::max()};
-constexpr Reach kAny = kAll<std::int64_t>;  // also of uint64, whose greatest values count as the greatest int64
 
 Reach reach_of(DType dtype) {
   switch (dtype) {

@@ -107,7 +107,11 @@ std::vector<Tensor> split_with_sizes(const Operand& x, const Ints& sizes, std::i
   for (const SymInt size : sizes) {
     if (!sym::state_size(size) && size < 0)
       throw ShapeError("split_with_sizes", fmt::format("sizes {} hold a negative one", to_string(sizes)));
-    total += size;
+    try {
+      total += size;
+    } catch (const OverflowError&) {
+      throw OverflowError("split_with_sizes", fmt::format("sizes {} pass 2^63-1 in sum", to_string(sizes)));
+    }
   }
   if (total != shape[d]) {
     throw ShapeError("split_with_sizes",
@@ -160,7 +164,12 @@ Tensor interleaved(const Call& call, NodePtr node, std::size_t d, SymInt count) 
   Shape grown = apart;
   grown[d + 1] = count;
   Shape joined = node->shape;
-  joined[d] *= count;
+  try {
+    joined[d] *= count;
+  } catch (const OverflowError&) {
+    throw OverflowError("repeat_interleave", fmt::format("{} times axis {} of {} passes 2^63-1", to_string(count), d,
+                                                         to_string(node->shape)));
+  }
   node = graph::expand(call.reshape(std::move(node), apart), grown, call.origin());
   return Access::tensor(call.reshape(std::move(node), joined));
 }

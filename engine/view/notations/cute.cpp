@@ -159,6 +159,10 @@ SymInt CuteLayout::cosize() const {
 }
 
 CuteLayout complement(const CuteLayout& layout, SymInt bound) {
+  if (bound < 0) {
+    throw ArgumentError("layout", fmt::format("the complement of {} is wanted up to {}; give a number >= 0",
+                                              cute_text(layout), to_text(bound)));
+  }
   std::vector<Mode> gaps;
   SymInt reached = 1;
   for (const Mode& mode : moving_modes(layout, "complement")) {

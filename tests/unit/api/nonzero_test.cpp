@@ -380,6 +380,8 @@ TEST_CASE("repeat_interleave by counts") {
         std::vector<int>{1, 2, 2, 2, 3, 4, 4, 4});
   CHECK(repeat_interleave(x, zeros({3}, DType::int64), 0).shape() == Shape{0});
   CHECK(repeat_interleave(zeros({0, 2}), zeros({0}, DType::int32), 0).shape() == Shape{0, 2});
+  CHECK_THROWS_WITH_AS(repeat_interleave(x, Tensor::of<std::uint64_t>({1, UINT64_MAX, 1}), 0),
+                       doctest::Contains("repeat_interleave: the counts pass 2^62 in sum"), OverflowError);
   CHECK_THROWS_WITH_AS(repeat_interleave(x, Tensor::of<int>({1, -2, 1}), 0), doctest::Contains("a count is -2"),
                        ArgumentError);
   CHECK_THROWS_AS(repeat_interleave(x, Tensor::of<int>({1, 2}), 0), ShapeError);

@@ -49,6 +49,20 @@ TEST_CASE("concat whose extents pass 2^63-1 in sum") {
   CHECK(most.shrink({{kHuge - 2, kHuge + 2}}).to_vector<float>() == std::vector<float>{1, 1, 2, 2});
 }
 
+TEST_CASE("counts and sizes that pass 2^63-1") {
+  const std::string most = "9223372036854775807";
+  CHECK(overflow([] { (void)linspace(0, 1, kMost, DType::float32, Endpoint::excluded); }) ==
+        "linspace: " + most + " numbers and the end pass 2^63-1 elements");
+  CHECK(overflow([] {
+          (void)split_with_sizes(ones({5}), {kMost, kMost, 5});
+        }) == "split_with_sizes: sizes (" + most + ", " + most + ", 5) pass 2^63-1 in sum");
+  CHECK(overflow([] { (void)repeat_interleave(ones({5}), kMost); }) ==
+        "repeat_interleave: " + most + " times axis 0 of (5) passes 2^63-1");
+  CHECK(overflow([] {
+          (void)adaptive_max_pool1d(ones({1, 5}), {kMost});
+        }) == "adaptive_max_pool1d: " + most + " windows along axis 1 of (1, 5) pass 2^63-1 in their positions");
+}
+
 TEST_CASE("more pieces, keys and positions than memory holds") {
   const auto without_memory = [](auto&& f) {
     try {

@@ -336,6 +336,8 @@ TEST_CASE("several positions, along axes, tables, masks") {
 TEST_CASE("groups") {
   const Tensor v = Tensor::of<float>({{1, 2}, {3, 4}, {5, 6}}), g = Tensor::of<int>({0, 2, 0});
   CHECK(values(segment_sum(v, g, 3)) == std::vector<double>{6, 8, 0, 0, 3, 4});
+  CHECK_THROWS_WITH_AS(segment_sum(v, g, -1), "segment_sum: the count of groups is -1; give a number >= 0",
+                       ArgumentError);
   CHECK(values(segment_mean(v, g, 3)) == std::vector<double>{3, 4, 0, 0, 3, 4});
   CHECK(values(segment_prod(v, g, 3)) == std::vector<double>{5, 12, 1, 1, 3, 4});
   CHECK(values(segment_sum(v, Tensor::of<int>({1, 1}), 2, 1)) == std::vector<double>{0, 3, 0, 7, 0, 11});

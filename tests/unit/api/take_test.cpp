@@ -295,8 +295,9 @@ TEST_CASE("positions of uint64 past the largest of int64 lie outside") {
   const Tensor index = Tensor::of<std::uint64_t>({2, UINT64_MAX, std::uint64_t{1} << 63});
   CHECK(take(x, index, 0, Bounds::zero).to_vector<float>() == std::vector<float>{3, 0, 0});
   CHECK(gather(x, index, 0, Bounds::zero).to_vector<float>() == std::vector<float>{3, 0, 0});
-  CHECK_THROWS_AS(take(x, index), IndexError);
-  CHECK_THROWS_AS((void)take(x, index + 0).realize(), IndexError);
+  const auto far = doctest::Contains("take: index 9223372036854775807 or more is out of range for axis 0 of size 3");
+  CHECK_THROWS_WITH_AS(take(x, index), far, IndexError);
+  CHECK_THROWS_WITH_AS((void)take(x, index + 0).realize(), far, IndexError);
 }
 
 TEST_CASE("every dtype, fused with what is around it") {

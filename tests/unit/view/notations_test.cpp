@@ -191,6 +191,8 @@ TEST_CASE("what a notation cannot say is an error that says why") {
 }
 
 TEST_CASE("texts that are no layouts are refused") {
+  CHECK(error_of([] { (void)Map::read("4:1").complement(-5); }) ==
+        "layout: the complement of 4:1 is wanted up to -5; give a number >= 0");
   CHECK(refusal("(2,3):(3)") ==
         "layout: the strides (3) have another form than the shape (2,3); each number of the shape has a stride");
   CHECK(refusal("(2,3:(3,1)").starts_with("layout: expected ',' or ')' at ':(3,1)' of '(2,3:(3,1)'"));

@@ -57,8 +57,8 @@ class Buffer {
   Allocator* allocator() const noexcept { return allocator_.get(); }
   /// False for borrowed memory (without a deleter), which is only read.
   bool writable() const noexcept { return allocator_ != nullptr ? writable_ : deleter_ != nullptr; }
-  /// Are the elements numbers that a function was called with, such as the levels of quantiles? An exported function holds
-  /// them: numbers are no inputs.
+  /// Are the elements numbers that a function was called with, such as the levels of quantiles? An exported function
+  /// holds them: numbers are no inputs.
   bool numbers() const noexcept { return numbers_; }
   void mark_numbers() noexcept { numbers_ = true; }
   /// Counts writes; a lazy reader is identified by buffer and version. Changed by the work that wrote into the buffer;

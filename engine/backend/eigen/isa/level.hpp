@@ -45,9 +45,8 @@ inline constexpr int kVectorBytes = 32;
 inline constexpr int kVectorBytes = 16;
 #endif
 
-// Where a build has AVX2 too, the lowest level runs on processors of before 2013 alone, and its loops have fewer
-// variants. In the profile small, loops of both levels have fewer, and those of the lowest the fewest. No variant
-// changes a result.
+// In the profile small, loops have fewer variants: at both levels those that take the most code, and at the lowest one,
+// which runs on processors older than AVX2 alone, all that have some. No variant changes a result.
 #if defined(ORIEL_ISA_PLAIN)
 inline constexpr bool kPlain = true;
 inline constexpr bool kFew = true;

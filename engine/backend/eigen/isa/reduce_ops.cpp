@@ -317,11 +317,11 @@ void add_reduction(Table& t) {
   }
 }
 
-// In the profile small, integers have the loops of the lowest level alone.
+// In the profile small, integers that are used less have the loops of the lowest level alone.
 #if defined(ORIEL_BY_USE) && defined(ORIEL_ISA_FEW)
-constexpr bool kOwnIntegers = false;
+constexpr bool kAllIntegers = false;
 #else
-constexpr bool kOwnIntegers = true;
+constexpr bool kAllIntegers = true;
 #endif
 
 /// The sums, or the other reductions.
@@ -337,12 +337,12 @@ template <bool kSums>
 void add_all(Table& table) {
   add_some<kSums, DType::float32, float>(table);
   add_some<kSums, DType::float64, double>(table);
-  if constexpr (kOwnIntegers) {
+  add_some<kSums, DType::int32, std::int32_t>(table);
+  add_some<kSums, DType::int64, std::int64_t>(table);
+  add_some<kSums, DType::uint8, std::uint8_t>(table);
+  if constexpr (kAllIntegers) {
     add_some<kSums, DType::int8, std::int8_t>(table);
     add_some<kSums, DType::int16, std::int16_t>(table);
-    add_some<kSums, DType::int32, std::int32_t>(table);
-    add_some<kSums, DType::int64, std::int64_t>(table);
-    add_some<kSums, DType::uint8, std::uint8_t>(table);
     add_some<kSums, DType::uint16, std::uint16_t>(table);
     add_some<kSums, DType::uint32, std::uint32_t>(table);
     add_some<kSums, DType::uint64, std::uint64_t>(table);

@@ -150,7 +150,7 @@ TEST_CASE("a device, its memory and kernels: a fault at each call") {
       opencl::OpenClBackend device(0, options);
       try {
         const Bytes got(DType::float32, 2);
-        run_there(device, p, {&in, &got});
+        run_there(device, p, {&in, &got}, {}, true);
         CHECK(got.same_bits(want));
       } catch (const DeviceError&) {
         ++faults;
@@ -158,7 +158,7 @@ TEST_CASE("a device, its memory and kernels: a fault at each call") {
       through = shim().calls < n;
       shim().begin(0);
       const Bytes again(DType::float32, 2);
-      run_there(device, p, {&in, &again});
+      run_there(device, p, {&in, &again}, {}, true);
       CHECK(again.same_bits(want));
       const auto counts = device.allocator()->statistics();
       CHECK(counts.live == 0);

@@ -104,7 +104,9 @@ typename Eigen::internal::packet_traits<T>::type packet_of(const float* x) {
 #elif defined(__aarch64__)
     return vcvt_f64_f32(vld1_f32(x));
 #else
-    return _mm_cvtps_pd(_mm_castpd_ps(_mm_load_sd(reinterpret_cast<const double*>(x))));
+    double two;  // both floats, which need not be aligned as a double is
+    std::memcpy(&two, x, sizeof two);
+    return _mm_cvtps_pd(_mm_castpd_ps(_mm_set_sd(two)));
 #endif
   }
 }

@@ -53,9 +53,10 @@ DeviceTable describe_device(const Api& api, cl_platform_id platform, cl_device_i
   const std::string extensions = text(api, id, CL_DEVICE_EXTENSIONS) + " ";
   d.fp16 = extensions.find("cl_khr_fp16 ") != std::string::npos;
   d.fp64 = extensions.find("cl_khr_fp64 ") != std::string::npos;
+  d.pocl = d.platform_name == "Portable Computing Language";
   // PoCL 3.1 counts the uses of a function's library per grid, but may decrement the count of another grid. It aborts
   // the process if that count is already zero.
-  d.one_grid = d.platform_name == "Portable Computing Language";
+  d.one_grid = d.pocl;
   d.unified_memory = number<cl_bool>(api, id, CL_DEVICE_HOST_UNIFIED_MEMORY, CL_FALSE) != CL_FALSE;
   const auto single = number<cl_device_fp_config>(api, id, CL_DEVICE_SINGLE_FP_CONFIG, 0);
   d.correct_division = (single & CL_FP_CORRECTLY_ROUNDED_DIVIDE_SQRT) != 0;

@@ -20,6 +20,7 @@ struct DeviceTable : source::items::DeviceTraits {
   bool available = true;
   bool fp16 = false;
   bool unified_memory = false;
+  bool pocl = false;              // some of its faults and costs are worked around
   bool one_grid = false;          // launches of one function with different grids must not run at the same time
   bool correct_division = false;  // float32 divisions and square roots can be rounded correctly
   int major = 1;                  // OpenCL version

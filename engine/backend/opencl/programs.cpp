@@ -49,10 +49,10 @@ ProgramStore::ProgramStore(DeviceMemory& memory, const DeviceTable& table, mem::
       device_(table.id),
       cache_(cache),
       options_("-cl-std=CL1.2"),
+      declares_builtins_(table.pocl),
       exporter_(api_, memory.queue(), cache, context_) {
   if (table.correct_division) options_ += " -cl-fp32-correctly-rounded-divide-sqrt";
   if (const auto more = base::env_text("ORIEL_OPENCL_OPTIONS")) options_ += " " + *more;
-  declares_builtins_ = table.platform_name == "Portable Computing Language";
   context_ = fmt::format("opencl {}\n{}\n{}\n{}\n{}\n{}\n", kFormat, table.platform_name, table.name, table.version,
                          table.driver, options_);
 }

@@ -78,8 +78,8 @@ class ProgramStore {
   cl_device_id device_;
   mem::DiskCache& cache_;
   std::string options_;
+  bool declares_builtins_;  // are programs built with builtin_declarations? Small kernels take PoCL a third of the time
   std::string context_;     // the first part of keys on disk
-  bool declares_builtins_;  // are programs built with builtin_declarations, which takes PoCL less than half the time?
   mutable std::mutex guard_;
   std::unordered_map<std::string, std::shared_ptr<BuiltKernel>> kernels_;  // by source
   std::unordered_map<std::string, std::weak_ptr<const Program>> loaded_;

@@ -9,6 +9,7 @@
 
 #include "api/host_call.hpp"
 #include "api/linalg_functions.hpp"
+#include "api/moments.hpp"
 #include "api/value.hpp"
 #include "base/parts.hpp"
 #include "oriel/create.hpp"
@@ -336,10 +337,7 @@ Tensor frobenius_in_range(const Operand& x) {
   const Value v = Value(m.call(), m.call().node(x)).to(api::wide_dtype(m.dtype()));
   const std::size_t rank = v.shape().size();
   const Ints axes = api::axes_from(rank - 2, rank);
-  const bool wide = v.dtype() == DType::float64;
-  const Value largest = abs(v).reduce(graph::Op::ReduceMax, axes);
-  const Value grown = where(largest < (wide ? 0x1p-400 : 0x1p-50), wide ? 0x1p600 : 0x1p90, largest.like(1));
-  const Value factor = where(largest > (wide ? 0x1p400 : 0x1p50), wide ? 0x1p-540 : 0x1p-75, grown);
+  const Value factor = api::squares_factor(v, axes);
   const Value scaled = v * factor;
   return (sqrt((scaled * scaled).reduce(graph::Op::Sum, axes)) / factor).drop(axes).to(m.dtype()).tensor();
 }

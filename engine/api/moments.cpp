@@ -17,6 +17,13 @@ constexpr double kOnceError = 0x1p-48;
 
 }  // namespace
 
+Value squares_factor(const Value& x, const Ints& axes) {
+  const bool wide = x.dtype() == DType::float64;
+  const Value largest = abs(x).reduce(Op::ReduceMax, axes);
+  const Value grown = where(largest < (wide ? 0x1p-400 : 0x1p-50), wide ? 0x1p600 : 0x1p90, largest.like(1));
+  return where(largest > (wide ? 0x1p400 : 0x1p50), wide ? 0x1p-540 : 0x1p-75, grown);
+}
+
 Moments::Moments(const Value& x, const Ints& axes, From from, double eps)
     : x_(x), squares_(x), count_(x.call().count(x.shape(), axes)), eps_(eps) {
   const bool narrow = x.dtype() == DType::float32;

@@ -8,6 +8,10 @@
 
 namespace oriel::api {
 
+/// A power of two for each result over `axes`, which keep extent 1: with this factor the squares of x and their sum are
+/// in the range of its dtype, float32 or float64.
+Value squares_factor(const Value& x, const Ints& axes);
+
 /// The sum of the squares of x over `axes`, which keep extent 1, and what follows from it. x is float32 or float64.
 ///
 /// Sums of float32 are float64 where the device computes with it, in one pass: they hold all squares, and the mean of

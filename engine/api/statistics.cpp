@@ -162,10 +162,7 @@ Tensor corrcoef(const Operand& x) {
   Centred c("corrcoef", x);
   const SymInt n = c.rows.shape()[0];
   // No factor changes the result: those of large and of small rows keep their squares in the range.
-  const bool wide = c.rows.dtype() == DType::float64;
-  const Value largest = abs(c.rows).reduce(Op::ReduceMax, {1});
-  const Value grown = where(largest < (wide ? 0x1p-400 : 0x1p-50), wide ? 0x1p600 : 0x1p90, largest.like(1));
-  c.rows = c.rows * where(largest > (wide ? 0x1p400 : 0x1p50), wide ? 0x1p-540 : 0x1p-75, grown);
+  c.rows = c.rows * api::squares_factor(c.rows, {1});
   const Value deviation = sqrt((c.rows * c.rows).reduce(Op::Sum, {1}));
   const Value r = c.products() / deviation / deviation.reshape({1, n});
   return c.finish(min(max(r, -1), 1));

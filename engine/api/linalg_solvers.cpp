@@ -98,7 +98,7 @@ requires(n != kAny) class LuFactors<T, n> {
   T sign() const { return sign_; }
   T product(T& least) const {
     least = std::numeric_limits<T>::max();
-    return tree(std::integral_constant<int, 0>(), std::integral_constant<int, n>(), least);
+    return tree<0, n>(least);
   }
   void solve(const T* b, T* y, ei::Index k) const {
     for (ei::Index j = 0; j < k; ++j) {
@@ -136,14 +136,12 @@ requires(n != kAny) class LuFactors<T, n> {
   }
   /// Of pivots [first, first + count), as a tree.
   template <int first, int count>
-  T tree(std::integral_constant<int, first>, std::integral_constant<int, count>, T& least) const {
+  T tree(T& least) const {
     if constexpr (count == 1) {
       return m_[first][first];
     } else {
       constexpr int half = count / 2;
-      const T out =
-          tree(std::integral_constant<int, first>(), std::integral_constant<int, half>(), least) *
-          tree(std::integral_constant<int, first + half>(), std::integral_constant<int, count - half>(), least);
+      const T out = tree<first, half>(least) * tree<first + half, count - half>(least);
       least = std::min(least, std::abs(out));
       return out;
     }

@@ -2,6 +2,7 @@
 
 #include <array>
 #include <atomic>
+#include <type_traits>
 
 #include "backend/eigen/isa/by_use.hpp"
 #include "backend/eigen/products/small_plan.hpp"
@@ -19,49 +20,45 @@ using codegen::LoopProgram;
 
 namespace {
 
-constexpr PathFunctions kSorts{
-    [](const LoopProgram& program, const isa::Table& table, Plan& plan) {
-      plan.sorting = make_sort_plan(program, table);
-      plan.points = program.sorting->rows;
-    },
-    [](const LoopProgram& program, const isa::Table& table) { return describe_sort(*make_sort_plan(program, table)); },
-    [](const Plan& plan, const Team& threads, std::span<void* const> arguments, std::span<const graph::Scalar>) {
-      run_sort(*plan.sorting, threads, arguments);
-    },
-    [](const Plan& plan) { return sort_nanoseconds(*plan.sorting); }};
+std::int64_t points_alone(const LoopProgram& program) {
+  if (program.sorting) return program.sorting->rows;
+  if (program.scanning) return program.scanning->rows;
+  if (program.scattering) return program.scattering->rows;
+  return program.arguments.back().elements.value();
+}
 
-constexpr PathFunctions kScans{
-    [](const LoopProgram& program, const isa::Table& table, Plan& plan) {
-      plan.scanning = make_scan_plan(program, table);
-      plan.points = program.scanning->rows;
-    },
-    [](const LoopProgram& program, const isa::Table& table) { return describe_scan(*make_scan_plan(program, table)); },
-    [](const Plan& plan, const Team& threads, std::span<void* const> arguments, std::span<const graph::Scalar>) {
-      run_scan(*plan.scanning, threads, arguments);
-    },
-    [](const Plan& plan) { return scan_nanoseconds(*plan.scanning); }};
+/// Of a kernel of one op: the member of the plan that belongs to it, and how that is made, described, run and timed.
+template <auto kMember, auto kMake, auto kDescribe, auto kRun, auto kNanoseconds>
+struct Alone {
+  static auto made(const LoopProgram& program, const isa::Table& table) {
+    if constexpr (std::is_invocable_v<decltype(kMake), const LoopProgram&, const isa::Table&>)
+      return kMake(program, table);
+    else
+      return kMake(program);
+  }
+  static void plan(const LoopProgram& program, const isa::Table& table, Plan& plan) {
+    plan.*kMember = made(program, table);
+    plan.points = points_alone(program);
+  }
+  static std::string describe(const LoopProgram& program, const isa::Table& table) {
+    return kDescribe(*made(program, table));
+  }
+  static void run(const Plan& plan, const Team& threads, std::span<void* const> arguments,
+                  std::span<const graph::Scalar>) {
+    kRun(*(plan.*kMember), threads, arguments);
+  }
+  static double nanoseconds(const Plan& plan) { return kNanoseconds(*(plan.*kMember)); }
+  static constexpr PathFunctions functions{plan, describe, run, nanoseconds};
+};
 
-constexpr PathFunctions kScatters{
-    [](const LoopProgram& program, const isa::Table&, Plan& plan) {
-      plan.scattering = make_scatter_plan(program);
-      plan.points = program.scattering->rows;
-    },
-    [](const LoopProgram& program, const isa::Table&) { return describe_scatter(*make_scatter_plan(program)); },
-    [](const Plan& plan, const Team& threads, std::span<void* const> arguments, std::span<const graph::Scalar>) {
-      run_scatter(*plan.scattering, threads, arguments);
-    },
-    [](const Plan& plan) { return scatter_nanoseconds(*plan.scattering); }};
-
-constexpr PathFunctions kHosts{
-    [](const LoopProgram& program, const isa::Table&, Plan& plan) {
-      plan.hosting = make_host_plan(program);
-      plan.points = program.arguments.back().elements.value();
-    },
-    [](const LoopProgram& program, const isa::Table&) { return describe_host(*make_host_plan(program)); },
-    [](const Plan& plan, const Team& threads, std::span<void* const> arguments, std::span<const graph::Scalar>) {
-      run_host(*plan.hosting, threads, arguments);
-    },
-    [](const Plan& plan) { return host_nanoseconds(*plan.hosting); }};
+constexpr PathFunctions kSorts =
+    Alone<&Plan::sorting, make_sort_plan, describe_sort, run_sort, sort_nanoseconds>::functions;
+constexpr PathFunctions kScans =
+    Alone<&Plan::scanning, make_scan_plan, describe_scan, run_scan, scan_nanoseconds>::functions;
+constexpr PathFunctions kScatters =
+    Alone<&Plan::scattering, make_scatter_plan, describe_scatter, run_scatter, scatter_nanoseconds>::functions;
+constexpr PathFunctions kHosts =
+    Alone<&Plan::hosting, make_host_plan, describe_host, run_host, host_nanoseconds>::functions;
 
 constexpr PathFunctions kSmallProducts{
     [](const LoopProgram& program, const isa::Table& table, Plan& plan) {

@@ -29,7 +29,7 @@ std::int64_t points_alone(const LoopProgram& program) {
 
 /// Of a kernel of one op: the member of the plan that belongs to it, and how that is made, described, run and timed.
 template <auto kMember, auto kMake, auto kDescribe, auto kRun, auto kNanoseconds>
-struct Alone {
+struct OneOpPath {
   static auto made(const LoopProgram& program, const isa::Table& table) {
     if constexpr (std::is_invocable_v<decltype(kMake), const LoopProgram&, const isa::Table&>)
       return kMake(program, table);
@@ -52,13 +52,13 @@ struct Alone {
 };
 
 constexpr PathFunctions kSorts =
-    Alone<&Plan::sorting, make_sort_plan, describe_sort, run_sort, sort_nanoseconds>::functions;
+    OneOpPath<&Plan::sorting, make_sort_plan, describe_sort, run_sort, sort_nanoseconds>::functions;
 constexpr PathFunctions kScans =
-    Alone<&Plan::scanning, make_scan_plan, describe_scan, run_scan, scan_nanoseconds>::functions;
+    OneOpPath<&Plan::scanning, make_scan_plan, describe_scan, run_scan, scan_nanoseconds>::functions;
 constexpr PathFunctions kScatters =
-    Alone<&Plan::scattering, make_scatter_plan, describe_scatter, run_scatter, scatter_nanoseconds>::functions;
+    OneOpPath<&Plan::scattering, make_scatter_plan, describe_scatter, run_scatter, scatter_nanoseconds>::functions;
 constexpr PathFunctions kHosts =
-    Alone<&Plan::hosting, make_host_plan, describe_host, run_host, host_nanoseconds>::functions;
+    OneOpPath<&Plan::hosting, make_host_plan, describe_host, run_host, host_nanoseconds>::functions;
 
 constexpr PathFunctions kSmallProducts{
     [](const LoopProgram& program, const isa::Table& table, Plan& plan) {

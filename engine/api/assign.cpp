@@ -3,8 +3,8 @@
 
 #include <utility>
 
-#include "api/call.hpp"
-#include "api/scatter_parts.hpp"
+#include "formula/call.hpp"
+#include "functions/scatter_parts.hpp"
 #include "oriel/error.hpp"
 #include "oriel/movement.hpp"
 #include "oriel/ops.hpp"

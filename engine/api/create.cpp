@@ -5,7 +5,7 @@
 #include <cmath>
 #include <limits>
 
-#include "api/call.hpp"
+#include "formula/call.hpp"
 #include "oriel/error.hpp"
 #include "oriel/movement.hpp"
 #include "oriel/ops.hpp"

@@ -7,10 +7,10 @@
 #include <utility>
 #include <vector>
 
-#include "api/call.hpp"
 #include "api/dlpack_abi.hpp"
 #include "backend/backend.hpp"
 #include "base/parts.hpp"
+#include "formula/call.hpp"
 #include "graph/layout.hpp"
 #include "graph/movements.hpp"
 #include "oriel/create.hpp"

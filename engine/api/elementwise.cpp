@@ -3,7 +3,7 @@
 #include <algorithm>
 #include <numbers>
 
-#include "api/compare.hpp"
+#include "formula/compare.hpp"
 #include "graph/next_after.hpp"
 #include "oriel/error.hpp"
 #include "oriel/ops.hpp"

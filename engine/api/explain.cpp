@@ -1,6 +1,6 @@
 #include "oriel/explain.hpp"
 
-#include "api/call.hpp"
+#include "formula/call.hpp"
 #include "runtime/explain.hpp"
 
 namespace oriel {

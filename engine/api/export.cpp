@@ -2,7 +2,7 @@
 
 #include <filesystem>
 
-#include "api/call.hpp"
+#include "formula/call.hpp"
 #include "runtime/dump.hpp"
 #include "runtime/export.hpp"
 

@@ -1,5 +1,5 @@
 // Creators that take shape, device and strides from another tensor.
-#include "api/call.hpp"
+#include "formula/call.hpp"
 #include "oriel/create.hpp"
 
 namespace oriel {

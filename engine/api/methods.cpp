@@ -1,5 +1,5 @@
 // The functions that are members of Tensor, too.
-#include "api/call.hpp"
+#include "formula/call.hpp"
 #include "oriel/movement.hpp"
 #include "oriel/nonzero.hpp"
 #include "oriel/ops.hpp"

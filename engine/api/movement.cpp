@@ -5,7 +5,7 @@
 #include <algorithm>
 #include <optional>
 
-#include "api/call.hpp"
+#include "formula/call.hpp"
 #include "graph/movements.hpp"
 #include "oriel/error.hpp"
 #include "sym/decide.hpp"

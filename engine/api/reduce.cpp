@@ -7,9 +7,9 @@
 #include <limits>
 #include <optional>
 
-#include "api/call.hpp"
-#include "api/moments.hpp"
 #include "base/by_use.hpp"
+#include "formula/call.hpp"
+#include "functions/moments.hpp"
 #include "oriel/error.hpp"
 #include "sym/decide.hpp"
 #include "view/layouts/iterate.hpp"

@@ -1,7 +1,7 @@
 #include "oriel/report.hpp"
 
-#include "api/call.hpp"
-#include "runtime/report/collect.hpp"
+#include "formula/call.hpp"
+#include "inspect/collect.hpp"
 
 namespace oriel {
 

@@ -2,7 +2,7 @@
 #include <algorithm>
 #include <optional>
 
-#include "api/call.hpp"
+#include "formula/call.hpp"
 #include "oriel/error.hpp"
 #include "oriel/reduce.hpp"
 #include "oriel/scan.hpp"

@@ -7,7 +7,7 @@
 #include <limits>
 #include <optional>
 
-#include "api/call.hpp"
+#include "formula/call.hpp"
 #include "oriel/error.hpp"
 #include "sym/decide.hpp"
 

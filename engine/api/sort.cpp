@@ -3,7 +3,7 @@
 
 #include <algorithm>
 
-#include "api/call.hpp"
+#include "formula/call.hpp"
 #include "oriel/error.hpp"
 #include "oriel/reduce.hpp"
 #include "sym/decide.hpp"

@@ -3,8 +3,8 @@
 #include <algorithm>
 #include <limits>
 
-#include "api/gathering.hpp"
-#include "api/position_check.hpp"
+#include "formula/gathering.hpp"
+#include "formula/position_check.hpp"
 #include "graph/gather.hpp"
 #include "oriel/error.hpp"
 #include "oriel/movement.hpp"

@@ -9,9 +9,9 @@
 #include <optional>
 #include <utility>
 
-#include "api/call.hpp"
 #include "backend/backend.hpp"
 #include "base/context.hpp"
+#include "formula/call.hpp"
 #include "graph/layout.hpp"
 #include "graph/make.hpp"
 #include "graph/movements.hpp"

@@ -11,8 +11,8 @@
 #include "cli/json.hpp"
 #include "cli/options.hpp"
 #include "cli/words.hpp"
+#include "inspect/collect.hpp"
 #include "oriel/error.hpp"
-#include "runtime/report/collect.hpp"
 
 namespace oriel::cli {
 namespace {

@@ -15,11 +15,11 @@
 #include "cli/json.hpp"
 #include "cli/options.hpp"
 #include "cli/words.hpp"
+#include "inspect/collect.hpp"
 #include "oriel/error.hpp"
 #include "oriel/iterate.hpp"
 #include "oriel/layout_conditions.hpp"
 #include "oriel/view.hpp"
-#include "runtime/report/collect.hpp"
 #include "sym/decide.hpp"
 #include "view/plain.hpp"
 

@@ -10,10 +10,10 @@
 #include "cli/options.hpp"
 #include "cli/ranges_lines.hpp"
 #include "cli/text_file.hpp"
+#include "inspect/collect.hpp"
 #include "lang/report.hpp"
 #include "oriel/comprehension.hpp"
 #include "oriel/error.hpp"
-#include "runtime/report/collect.hpp"
 
 namespace oriel::cli {
 namespace {

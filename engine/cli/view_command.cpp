@@ -10,8 +10,8 @@
 #include "cli/view_lines.hpp"
 #include "cli/view_program.hpp"
 #include "fuzz/describe.hpp"
+#include "inspect/collect.hpp"
 #include "oriel/error.hpp"
-#include "runtime/report/collect.hpp"
 
 namespace oriel::cli {
 namespace {

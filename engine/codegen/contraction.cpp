@@ -8,7 +8,7 @@
 #include "codegen/stack.hpp"
 #include "oriel/error.hpp"
 #include "schedule/loops.hpp"
-#include "view/questions.hpp"
+#include "view/stacks/questions.hpp"
 
 namespace oriel::codegen {
 

@@ -12,7 +12,7 @@
 #include "codegen/stack.hpp"
 #include "graph/build.hpp"
 #include "schedule/loops.hpp"
-#include "view/questions.hpp"
+#include "view/stacks/questions.hpp"
 
 namespace oriel::codegen {
 

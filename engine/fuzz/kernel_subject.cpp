@@ -4,7 +4,7 @@
 #include <algorithm>
 #include <numeric>
 
-#include "api/call.hpp"
+#include "formula/call.hpp"
 #include "fuzz/eager.hpp"
 #include "fuzz/properties.hpp"
 #include "oriel/oriel.hpp"

@@ -8,7 +8,7 @@
 #include "fuzz/describe.hpp"
 #include "fuzz/numbers.hpp"
 #include "fuzz/shrink.hpp"
-#include "runtime/report/collect.hpp"
+#include "inspect/collect.hpp"
 
 namespace oriel::fuzz {
 namespace {

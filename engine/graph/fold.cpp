@@ -4,7 +4,7 @@
 #include <string>
 #include <type_traits>
 
-#include "ops/functors.hpp"
+#include "ops/functions/functors.hpp"
 #include "oriel/error.hpp"
 
 // Functions over packets have no functor here; only their names are declared.

@@ -10,7 +10,7 @@
 #include <vector>
 
 #include "lang/infer.hpp"
-#include "lang/program.hpp"
+#include "lang/syntax/program.hpp"
 #include "oriel/shared.hpp"
 
 namespace oriel::lang {

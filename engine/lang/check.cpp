@@ -7,8 +7,8 @@
 #include "base/escape.hpp"
 #include "base/fork_lock.hpp"
 #include "lang/check_expression.hpp"
-#include "lang/program.hpp"
 #include "lang/resolvable.hpp"
+#include "lang/syntax/program.hpp"
 #include "oriel/error.hpp"
 
 namespace oriel::lang {

@@ -5,8 +5,8 @@
 #include <vector>
 
 #include "lang/builtins.hpp"
-#include "lang/program.hpp"
 #include "lang/statement_names.hpp"
+#include "lang/syntax/program.hpp"
 
 namespace oriel::lang {
 

@@ -6,8 +6,8 @@
 #include <cmath>
 #include <optional>
 
-#include "api/call.hpp"
 #include "base/escape.hpp"
+#include "formula/call.hpp"
 #include "lang/cache.hpp"
 #include "lang/lower_symbolic.hpp"
 #include "lang/report.hpp"

@@ -10,7 +10,7 @@
 #include <vector>
 
 #include "lang/index/index.hpp"
-#include "lang/program.hpp"
+#include "lang/syntax/program.hpp"
 #include "oriel/shape.hpp"
 
 namespace oriel::lang {

@@ -3,7 +3,7 @@
 #include <algorithm>
 #include <unordered_map>
 
-#include "api/position_check.hpp"
+#include "formula/position_check.hpp"
 #include "graph/gather.hpp"
 #include "lang/call_values.hpp"
 #include "lang/statement_space.hpp"

@@ -4,9 +4,9 @@
 #include <string>
 #include <vector>
 
-#include "lang/diagnostic.hpp"
 #include "lang/index/solve.hpp"
 #include "lang/pending_variables.hpp"
+#include "lang/syntax/diagnostic.hpp"
 
 namespace oriel::lang {
 

@@ -4,7 +4,7 @@
 #include <span>
 #include <vector>
 
-#include "lang/program.hpp"
+#include "lang/syntax/program.hpp"
 
 namespace oriel::lang {
 

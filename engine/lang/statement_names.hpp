@@ -6,7 +6,7 @@
 #include <unordered_map>
 #include <vector>
 
-#include "lang/program.hpp"
+#include "lang/syntax/program.hpp"
 
 namespace oriel::lang {
 

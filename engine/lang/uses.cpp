@@ -2,7 +2,7 @@
 
 #include <algorithm>
 
-#include "lang/diagnostic.hpp"
+#include "lang/syntax/diagnostic.hpp"
 
 namespace oriel::lang {
 namespace {

@@ -4,7 +4,7 @@
 #include <vector>
 
 #include "lang/infer.hpp"
-#include "lang/program.hpp"
+#include "lang/syntax/program.hpp"
 #include "oriel/comprehension.hpp"
 
 namespace oriel::lang {

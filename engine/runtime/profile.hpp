@@ -9,8 +9,8 @@
 #include "oriel/explain.hpp"
 #include "oriel/profile.hpp"
 #include "runtime/compiled.hpp"
+#include "runtime/machine.hpp"
 #include "runtime/repeats.hpp"
-#include "runtime/report/machine.hpp"
 
 namespace oriel::runtime {
 

@@ -2,7 +2,7 @@
 
 #include <utility>
 
-#include "view/index_maps.hpp"
+#include "view/stacks/index_maps.hpp"
 
 namespace oriel::schedule {
 

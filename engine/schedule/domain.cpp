@@ -6,8 +6,8 @@
 #include <span>
 
 #include "oriel/error.hpp"
-#include "view/index_maps.hpp"
-#include "view/questions.hpp"
+#include "view/stacks/index_maps.hpp"
+#include "view/stacks/questions.hpp"
 
 namespace oriel::schedule {
 

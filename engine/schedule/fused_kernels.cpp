@@ -14,7 +14,7 @@
 #include "schedule/estimate.hpp"
 #include "schedule/online_softmax.hpp"
 #include "schedule/shared_loops.hpp"
-#include "view/questions.hpp"
+#include "view/stacks/questions.hpp"
 
 namespace oriel::schedule {
 

@@ -4,7 +4,7 @@
 #include <variant>
 
 #include "oriel/error.hpp"
-#include "view/index_maps.hpp"
+#include "view/stacks/index_maps.hpp"
 
 namespace oriel::schedule {
 

@@ -10,7 +10,7 @@
 #include "schedule/kernel_patterns.hpp"
 #include "schedule/output_merging.hpp"
 #include "schedule/value_properties.hpp"
-#include "view/index_maps.hpp"
+#include "view/stacks/index_maps.hpp"
 
 namespace oriel::schedule {
 

@@ -7,7 +7,7 @@
 #include "schedule/access_table.hpp"
 #include "schedule/estimate.hpp"
 #include "schedule/stage_layout.hpp"
-#include "view/questions.hpp"
+#include "view/stacks/questions.hpp"
 
 namespace oriel::schedule {
 

@@ -2,8 +2,8 @@
 
 #include <algorithm>
 
-#include "view/index_maps.hpp"
-#include "view/questions.hpp"
+#include "view/stacks/index_maps.hpp"
+#include "view/stacks/questions.hpp"
 
 namespace oriel::schedule {
 

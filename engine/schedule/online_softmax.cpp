@@ -6,7 +6,7 @@
 #include <vector>
 
 #include "schedule/shared_loops.hpp"
-#include "view/questions.hpp"
+#include "view/stacks/questions.hpp"
 
 namespace oriel::schedule {
 

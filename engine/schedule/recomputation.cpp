@@ -6,7 +6,7 @@
 
 #include "schedule/estimate.hpp"
 #include "schedule/rates.hpp"
-#include "view/questions.hpp"
+#include "view/stacks/questions.hpp"
 
 namespace oriel::schedule {
 

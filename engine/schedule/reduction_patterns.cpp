@@ -7,7 +7,7 @@
 #include <fmt/format.h>
 
 #include "schedule/estimate.hpp"
-#include "view/questions.hpp"
+#include "view/stacks/questions.hpp"
 
 namespace oriel::schedule {
 

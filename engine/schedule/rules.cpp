@@ -11,8 +11,8 @@
 #include "graph/movements.hpp"
 #include "oriel/error.hpp"
 #include "schedule/factored_sums.hpp"
-#include "view/index_maps.hpp"
-#include "view/questions.hpp"
+#include "view/stacks/index_maps.hpp"
+#include "view/stacks/questions.hpp"
 
 namespace oriel::schedule {
 

@@ -5,7 +5,7 @@
 #include <set>
 #include <utility>
 
-#include "view/questions.hpp"
+#include "view/stacks/questions.hpp"
 
 namespace oriel::schedule {
 

@@ -12,7 +12,7 @@
 namespace ORIEL_API oriel {
 
 /// Writes what realize() would do now for these tensors as one HTML page, which needs no network and no other file, and
-/// the same data beside it as JSON (`a.html` and `a.json`; engine/runtime/report/README.md has the schema). Nothing
+/// the same data beside it as JSON (`a.html` and `a.json`; engine/inspect/README.md has the schema). Nothing
 /// runs, so times are estimates. Sources are left out of a page that they would make larger than 1 MB, those of cheap
 /// kernels first. Throws ArgumentError unless the name ends in .html, IoError if a file cannot be written.
 ///   oriel::report({y}, "y.html");

@@ -6,9 +6,9 @@
 
 #include <vector>
 
-#include "api/call.hpp"
-#include "api/captured/captured.hpp"
 #include "bench/encoder_block.hpp"
+#include "capture/captured.hpp"
+#include "formula/call.hpp"
 #include "oriel/oriel.hpp"
 
 namespace {

@@ -5,9 +5,9 @@
 #include <string>
 #include <vector>
 
-#include "api/call.hpp"
+#include "formula/call.hpp"
 #include "lang/lower.hpp"
-#include "lang/program.hpp"
+#include "lang/syntax/program.hpp"
 #include "oriel/oriel.hpp"
 
 namespace {

@@ -4,7 +4,7 @@
 #include <string>
 
 #include "fuzz/target.hpp"
-#include "lang/program.hpp"
+#include "lang/syntax/program.hpp"
 #include "oriel/comprehension.hpp"
 
 using namespace oriel;

@@ -11,7 +11,7 @@
 #include <unordered_map>
 #include <utility>
 
-#include "api/call.hpp"
+#include "formula/call.hpp"
 
 namespace oriel::reference {
 

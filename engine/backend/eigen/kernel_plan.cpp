@@ -3,10 +3,10 @@
 #include <memory>
 #include <variant>
 
-#include "backend/eigen/path_functions.hpp"
 #include "backend/eigen/products/contraction_plan.hpp"
 #include "backend/eigen/products/parts.hpp"
 #include "backend/eigen/products/windows_plan.hpp"
+#include "backend/eigen/tile/path_functions.hpp"
 #include "backend/eigen/tile/plan.hpp"
 
 namespace oriel::backend::eigen {

@@ -4,10 +4,10 @@
 #include <cmath>
 #include <cstddef>
 
-#include "backend/eigen/path_functions.hpp"
 #include "backend/eigen/products/contraction_plan.hpp"
 #include "backend/eigen/products/small_plan.hpp"
 #include "backend/eigen/products/windows_plan.hpp"
+#include "backend/eigen/tile/path_functions.hpp"
 #include "schedule/rates.hpp"
 
 namespace oriel::backend::eigen {

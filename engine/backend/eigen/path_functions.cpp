@@ -1,4 +1,4 @@
-#include "backend/eigen/path_functions.hpp"
+#include "backend/eigen/tile/path_functions.hpp"
 
 #include <array>
 #include <atomic>

@@ -5,11 +5,11 @@
 
 #include <fmt/format.h>
 
-#include "backend/eigen/path_functions.hpp"
 #include "backend/eigen/products/online_plan.hpp"
 #include "backend/eigen/products/parts.hpp"
 #include "backend/eigen/products/small_plan.hpp"
 #include "backend/eigen/products/windows_plan.hpp"
+#include "backend/eigen/tile/path_functions.hpp"
 #include "backend/tile_cost.hpp"
 #include "codegen/definitions.hpp"
 #include "codegen/join.hpp"

@@ -9,7 +9,7 @@
 #include <vector>
 
 #include "base/checked.hpp"
-#include "lang/program.hpp"
+#include "lang/syntax/program.hpp"
 #include "sym/program.hpp"
 
 namespace oriel::lang {

@@ -3,6 +3,6 @@
 
 #include "ops/functions/angle_math.hpp"
 #include "ops/functions/elementary.hpp"
+#include "ops/functions/functors.hpp"
 #include "ops/functions/in_doubles.hpp"
 #include "ops/functions/power_math.hpp"
-#include "ops/functors.hpp"

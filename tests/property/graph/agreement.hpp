@@ -6,7 +6,7 @@
 #include <string>
 #include <vector>
 
-#include "api/call.hpp"
+#include "formula/call.hpp"
 #include "graph/verify.hpp"
 #include "oriel/oriel.hpp"
 #include "program.hpp"

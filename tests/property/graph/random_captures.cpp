@@ -10,8 +10,8 @@
 #include <utility>
 #include <vector>
 
-#include "api/call.hpp"
 #include "arbitrary_program.hpp"
+#include "formula/call.hpp"
 #include "leaf.hpp"
 #include "oriel/oriel.hpp"
 #include "saved_programs.hpp"

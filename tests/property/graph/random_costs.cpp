@@ -12,8 +12,8 @@
 #include <iterator>
 #include <vector>
 
-#include "api/call.hpp"
 #include "backend/backend.hpp"
+#include "formula/call.hpp"
 #include "oriel/oriel.hpp"
 #include "runtime/compiled.hpp"
 #include "runtime/executor.hpp"

@@ -10,7 +10,7 @@
 #include <iostream>
 #include <random>
 
-#include "api/call.hpp"
+#include "formula/call.hpp"
 #include "graph/verify.hpp"
 #include "oriel/oriel.hpp"
 #include "reference/interpret.hpp"

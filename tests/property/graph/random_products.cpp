@@ -13,8 +13,8 @@
 #include <map>
 #include <memory>
 
-#include "api/call.hpp"
 #include "backend/eigen/backend.hpp"
+#include "formula/call.hpp"
 #include "graph/layout.hpp"
 #include "product_case.hpp"
 #include "product_paths.hpp"

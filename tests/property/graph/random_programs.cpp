@@ -9,8 +9,8 @@
 #include <iterator>
 
 #include "agreement.hpp"
-#include "api/scatter_parts.hpp"
 #include "arbitrary_program.hpp"
+#include "functions/scatter_parts.hpp"
 #include "oriel/oriel.hpp"
 #include "reference/interpret.hpp"
 #include "runtime/executor.hpp"

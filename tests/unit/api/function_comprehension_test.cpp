@@ -2,7 +2,7 @@
 // deferred checks.
 #include <doctest/doctest.h>
 
-#include "api/call.hpp"
+#include "formula/call.hpp"
 #include "graph/build.hpp"
 #include "oriel/function.hpp"
 #include "oriel/oriel.hpp"

@@ -3,7 +3,7 @@
 
 #include <thread>
 
-#include "api/captured/plan_table.hpp"
+#include "capture/plan_table.hpp"
 #include "oriel/debug.hpp"
 #include "oriel/function.hpp"
 #include "oriel/oriel.hpp"

@@ -6,7 +6,7 @@
 #include <string>
 #include <vector>
 
-#include "api/call.hpp"
+#include "formula/call.hpp"
 #include "oriel/oriel.hpp"
 #include "view/layouts/iterate.hpp"
 #include "view/layouts/strided_reshape.hpp"

@@ -4,7 +4,7 @@
 #include <algorithm>
 #include <cstdlib>
 
-#include "api/call.hpp"
+#include "formula/call.hpp"
 #include "graph/held_bytes.hpp"
 #include "oriel/oriel.hpp"
 #include "runtime/executor.hpp"

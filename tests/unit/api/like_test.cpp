@@ -5,7 +5,7 @@
 #include <fstream>
 #include <nlohmann/json.hpp>
 
-#include "api/call.hpp"
+#include "formula/call.hpp"
 #include "oriel/oriel.hpp"
 
 namespace like_test {

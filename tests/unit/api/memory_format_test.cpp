@@ -3,7 +3,7 @@
 
 #include <cstring>
 
-#include "api/call.hpp"
+#include "formula/call.hpp"
 #include "oriel/oriel.hpp"
 #include "runtime/executor.hpp"
 

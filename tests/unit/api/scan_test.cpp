@@ -5,7 +5,7 @@
 #include <cmath>
 #include <random>
 
-#include "api/call.hpp"
+#include "formula/call.hpp"
 #include "graph/build.hpp"
 #include "oriel/oriel.hpp"
 

@@ -10,9 +10,9 @@
 #include <random>
 #include <utility>
 
-#include "api/call.hpp"
 #include "backend/eigen/backend.hpp"
 #include "backend/eigen/products/parts.hpp"
+#include "formula/call.hpp"
 #include "oriel/oriel.hpp"
 #include "runtime/compiled.hpp"
 #include "runtime/executor.hpp"

@@ -8,11 +8,11 @@
 #include <thread>
 #include <vector>
 
-#include "api/call.hpp"
 #include "backend/eigen/backend.hpp"
 #include "backend/eigen/compiled/native.hpp"
 #include "backend/eigen/kernel_time.hpp"
 #include "backend/eigen/tile/threads.hpp"
+#include "formula/call.hpp"
 #include "oriel/oriel.hpp"
 #include "runtime/compiled.hpp"
 #include "runtime/key.hpp"

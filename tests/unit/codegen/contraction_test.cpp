@@ -3,7 +3,7 @@
 
 #include <doctest/doctest.h>
 
-#include "api/call.hpp"
+#include "formula/call.hpp"
 #include "oriel/oriel.hpp"
 #include "support/planning.hpp"
 

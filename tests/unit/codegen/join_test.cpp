@@ -5,10 +5,10 @@
 #include <cmath>
 #include <functional>
 
-#include "api/call.hpp"
 #include "codegen/bounds.hpp"
 #include "codegen/keep.hpp"
 #include "codegen/online_softmax.hpp"
+#include "formula/call.hpp"
 #include "oriel/error.hpp"
 #include "oriel/oriel.hpp"
 #include "schedule/rules.hpp"

@@ -4,8 +4,8 @@
 #include <cmath>
 #include <limits>
 
-#include "api/call.hpp"
 #include "backend/eigen/isa/table.hpp"
+#include "formula/call.hpp"
 #include "graph/build.hpp"
 #include "program.hpp"
 #include "support/unchecked_positions.hpp"

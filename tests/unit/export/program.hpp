@@ -10,8 +10,8 @@
 #include <vector>
 
 #include "../../support/temporary_folder.hpp"
-#include "api/call.hpp"
 #include "compiling.hpp"
+#include "formula/call.hpp"
 #include "oriel/oriel.hpp"
 
 namespace oriel::test {

@@ -9,9 +9,9 @@
 #include <nlohmann/json.hpp>
 #include <sstream>
 
+#include "inspect/collect.hpp"
+#include "inspect/json.hpp"
 #include "oriel/oriel.hpp"
-#include "runtime/report/collect.hpp"
-#include "runtime/report/json.hpp"
 
 namespace report_test {
 

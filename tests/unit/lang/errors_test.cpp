@@ -4,7 +4,7 @@
 #include <string>
 #include <vector>
 
-#include "lang/diagnostic.hpp"
+#include "lang/syntax/diagnostic.hpp"
 #include "oriel/comprehension.hpp"
 
 namespace oriel::errors_test {

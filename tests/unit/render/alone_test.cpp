@@ -6,8 +6,8 @@
 #include <set>
 
 #include "../../support/temporary_folder.hpp"
-#include "api/call.hpp"
 #include "backend/eigen/compiled/compiler.hpp"
+#include "formula/call.hpp"
 #include "graph/build.hpp"
 #include "library.hpp"
 #include "oriel/oriel.hpp"

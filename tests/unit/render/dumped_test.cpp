@@ -6,8 +6,8 @@
 #include <cstring>
 #include <map>
 
-#include "api/call.hpp"
 #include "backend/backend.hpp"
+#include "formula/call.hpp"
 #include "library.hpp"
 #include "oriel/oriel.hpp"
 #include "runtime/compiled.hpp"

@@ -7,7 +7,7 @@
 #include <string>
 #include <vector>
 
-#include "api/call.hpp"
+#include "formula/call.hpp"
 #include "oriel/oriel.hpp"
 #include "reference/interpret.hpp"
 

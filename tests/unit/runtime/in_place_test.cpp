@@ -5,7 +5,7 @@
 #include <cmath>
 #include <stdexcept>
 
-#include "api/call.hpp"
+#include "formula/call.hpp"
 #include "memory/host.hpp"
 #include "oriel/debug.hpp"
 #include "oriel/oriel.hpp"

@@ -4,7 +4,7 @@
 
 #include <algorithm>
 
-#include "api/call.hpp"
+#include "formula/call.hpp"
 #include "oriel/oriel.hpp"
 #include "runtime/executor.hpp"
 

@@ -12,8 +12,8 @@
 #include <thread>
 #include <vector>
 
-#include "api/call.hpp"
 #include "base/activity.hpp"
+#include "formula/call.hpp"
 #include "graph/build.hpp"
 #include "graph/order.hpp"
 #include "oriel/oriel.hpp"

@@ -7,7 +7,7 @@
 #include <limits>
 #include <string>
 
-#include "api/call.hpp"
+#include "formula/call.hpp"
 #include "oriel/oriel.hpp"
 #include "schedule/contraction_order.hpp"
 #include "support/planning.hpp"

@@ -1,7 +1,7 @@
 // A value that several places need is stored if computing it in each place takes longer than storing it.
 #include <doctest/doctest.h>
 
-#include "api/call.hpp"
+#include "formula/call.hpp"
 #include "oriel/oriel.hpp"
 #include "support/planning.hpp"
 

@@ -6,9 +6,9 @@
 #include <algorithm>
 #include <cmath>
 
-#include "api/call.hpp"
 #include "codegen/contraction.hpp"
 #include "codegen/windows.hpp"
+#include "formula/call.hpp"
 #include "oriel/oriel.hpp"
 #include "support/planning.hpp"
 

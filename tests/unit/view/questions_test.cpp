@@ -1,5 +1,5 @@
 // What the scheduler asks of maps, and the maps it makes of others, compared with tables of all small views.
-#include "view/questions.hpp"
+#include "view/stacks/questions.hpp"
 
 #include <doctest/doctest.h>
 
@@ -8,7 +8,7 @@
 #include "oracle.hpp"
 #include "oriel/shape_env.hpp"
 #include "small_views.hpp"
-#include "view/index_maps.hpp"
+#include "view/stacks/index_maps.hpp"
 
 namespace questions_test {
 

@@ -2,7 +2,7 @@
 
 #include <algorithm>
 
-#include "backend/eigen/processor.hpp"
+#include "backend/eigen/tile/processor.hpp"
 
 namespace oriel::backend::eigen {
 

@@ -3,7 +3,7 @@
 #include <cstdlib>
 #include <numeric>
 
-#include "backend/eigen/path_functions.hpp"
+#include "backend/eigen/tile/path_functions.hpp"
 #include "backend/eigen/tile/tiles.hpp"
 
 namespace oriel::backend::eigen {

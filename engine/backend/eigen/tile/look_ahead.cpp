@@ -2,7 +2,7 @@
 
 #include <map>
 
-#include "backend/eigen/processor.hpp"
+#include "backend/eigen/tile/processor.hpp"
 
 namespace oriel::backend::eigen {
 namespace {

@@ -4,7 +4,7 @@
 #include <cstdlib>
 #include <numeric>
 
-#include "backend/eigen/processor.hpp"
+#include "backend/eigen/tile/processor.hpp"
 #include "codegen/definitions.hpp"
 
 namespace oriel::backend::eigen {

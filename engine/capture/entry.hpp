@@ -1,0 +1,97 @@
+// One trace of a captured function: guards, launches, and how inputs and results bind to them.
+#pragma once
+
+#include <cstdint>
+#include <memory>
+#include <string>
+#include <vector>
+
+#include "capture/call_key.hpp"
+#include "capture/origin.hpp"
+#include "capture/plan.hpp"
+#include "capture/result_sizes.hpp"
+#include "capture/sized.hpp"
+#include "oriel/captured.hpp"
+
+namespace oriel::api {
+
+/// The guard facts[fact] == value.
+struct CapturedGuard {
+  std::int32_t fact = 0;
+  std::int64_t value = 0;
+};
+
+/// What a result names: a storage or an argument, seen through the movements of the plan.
+struct CapturedResult {
+  enum class Kind : std::uint8_t { argument, input, fresh } kind = Kind::fresh;
+  std::size_t index = 0;  // of the call's tensor, of its storage, or of a new storage
+};
+
+/// Immutable once it is complete. Thread safety: any thread.
+struct CapturedEntry {
+  std::vector<CapturedGuard> guards;
+  std::size_t facts = 0;  // number of facts of a call that can pass
+  CallKey traced;         // the facts of the traced call
+
+  CapturedPlan fixed;                    // used if no size is a symbol
+  std::unique_ptr<CapturedSizes> sizes;  // else: guards and plans
+  std::vector<graph::NodePtr> constants;
+  Device number_device;               // where the tensors of numbers live
+  mutable backend::KeptFactors kept;  // weights in the layout of the kernels
+
+  struct Write {
+    std::size_t storage = 0;  // a storage of the call
+    CapturedValue value;
+  };
+  std::vector<Write> writes;
+  std::vector<CapturedValue> fresh;  // the contents of each new storage
+  std::vector<CapturedResult> results;
+  ResultSizes result_sizes;
+  detail::Shared<const void> like;
+
+  // For files.
+  std::unique_ptr<const TracedGraph> graph;  // if no size is a symbol; else `sizes` has it
+  std::unique_ptr<const CapturedOrigin> origin;
+  const TracedGraph& traced_graph() const noexcept { return sizes ? sizes->graph() : *graph; }
+
+  // For reports.
+  std::vector<FactName> names;  // of the facts
+  std::vector<Shape> shapes;    // of the tensors of the call, with symbols; empty if there are none
+  std::vector<std::string> inputs;
+  std::vector<FunctionMiss> misses;
+
+  /// Checks the guards in order.
+  bool holds(const CallKey& call) const {
+    if (call.size() != facts) return false;
+    const std::int64_t* const values = call.data();
+    for (const CapturedGuard& g : guards)
+      if (values[g.fact] != g.value) return false;
+    return sizes == nullptr || sizes->guards().hold(values);
+  }
+  /// Why a call does not pass: the first guard that fails.
+  FunctionMiss first_miss(const CallKey& call, std::size_t number) const;
+  /// Runs the kernels, writes what the function writes, and makes the results. Throws as realize does; then nothing has
+  /// changed.
+  void run(const CapturedInputs& call, const CallKey& call_facts, const detail::CapturedArguments& arguments,
+           detail::CapturedResults& out) const;
+  /// Has the context ended that it was traced for? Then it serves no call.
+  bool ended() const noexcept;
+  std::uint64_t runs() const noexcept { return sizes ? sizes->runs() : fixed.launches->runs(); }
+  /// For reports: of each stage any plan, the kernels for one set of sizes.
+  std::vector<const CapturedPlan*> some_plans() const;
+  /// All guards as text, in the order in which they are checked.
+  std::vector<std::string> guard_texts() const;
+
+ private:
+  class Call;
+  void finish(Call& call, const CapturedPlan& last, detail::CapturedResults& out) const;
+};
+
+/// Runs the callable on placeholders and schedules its results. `inputs`, `facts` and `names` are those of the call;
+/// `choices` are the sizes that become symbols.
+std::unique_ptr<CapturedEntry> trace(const detail::CapturedArguments& arguments, const CapturedInputs& inputs,
+                                     const CallKey& facts, std::vector<FactName> names,
+                                     const std::vector<SizeChoice>& choices, const detail::TracerBase& tracer,
+                                     Site site, std::optional<std::size_t> guards_per_size = {});
+
+}  // namespace oriel::api

@@ -1,0 +1,451 @@
+// Exports of captured entries as C++ source.
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <filesystem>
+#include <set>
+
+#include "base/escape.hpp"
+#include "capture/captured.hpp"
+#include "graph/layout.hpp"
+#include "oriel/error.hpp"
+#include "oriel/function_export.hpp"
+#include "runtime/dump.hpp"
+#include "runtime/export.hpp"
+#include "schedule/describe.hpp"
+#include "source/cpp/export/names.hpp"
+#include "source/names.hpp"
+#include "sym/environment.hpp"
+
+namespace oriel::detail {
+
+using api::CapturedEntry;
+using api::CapturedResult;
+using api::CapturedStage;
+using api::CapturedValue;
+using api::StageGraph;
+using graph::NodePtr;
+using source::cpp::ExportLeaf;
+using source::cpp::ExportMemory;
+using source::cpp::ExportUnit;
+
+namespace {
+
+constexpr const char* kOperation = "export_cpp";
+constexpr std::string_view kFixedInstead = "export the computation at one size (export_cpp of tensors)";
+
+[[noreturn]] void refuse(const std::string& why) { throw ArgumentError(kOperation, why); }
+
+std::size_t choose_entry(const Captured& captured, const std::vector<const CapturedEntry*>& entries,
+                         std::optional<std::size_t> wanted) {
+  if (wanted) {
+    if (*wanted >= entries.size())
+      refuse(
+          fmt::format("{} has {}; there is no entry {}", called(captured), counted(entries.size(), "entry"), *wanted));
+    if (entries[*wanted]->sizes == nullptr)
+      refuse(
+          fmt::format("entry {} of {} has no symbolic sizes; call the function with other sizes first, mark sizes "
+                      "with mark_dynamic, or {}",
+                      *wanted, called(captured), kFixedInstead));
+    return *wanted;
+  }
+  std::vector<std::size_t> symbolic;
+  for (std::size_t k = 0; k < entries.size(); ++k)
+    if (entries[k]->sizes) symbolic.push_back(k);
+  if (symbolic.size() == 1) return symbolic[0];
+  if (symbolic.empty())
+    refuse(
+        fmt::format("no entry of {} has symbolic sizes; call the function with other sizes first, mark sizes with "
+                    "mark_dynamic, or {}",
+                    called(captured), kFixedInstead));
+  refuse(fmt::format("{} entries of {} have symbolic sizes; choose one by its number (Function::entry_of)",
+                     symbolic.size(), called(captured)));
+}
+
+using CallValues = std::vector<std::int64_t>;  // of a call, without counts
+
+/// Makes an export of one entry, planned for the sizes of some call. A `general` plan asks less of the sizes: each
+/// reduction that may have a form of its own has a kernel to itself, whether that pays or not.
+class EntryExport {
+ public:
+  EntryExport(const CapturedEntry& entry, std::size_t number, const FunctionExportOptions& options, CallValues call,
+              std::size_t plan, bool general)
+      : entry_(entry),
+        number_(number),
+        general_(general),
+        sizes_(*entry.sizes),
+        options_(options),
+        facts_(std::move(call)),
+        symbols_(checked(entry, number).symbols(), facts_, entry.traced_graph().trusted) {
+    unit_.name = options.name;
+    unit_.kernel_prefix = plan == 0 ? options.name : fmt::format("{}_p{}", options.name, plan);
+    unit_.longest_tile = options.longest_tile;
+    unit_.tiles_in_scratch = options.tiles_in_scratch;
+  }
+
+  std::unique_ptr<ExportUnit> make() {
+    source::cpp::check_export_namespace(options_.name, "the export");
+    runtime::check_longest_tile(options_.longest_tile);
+    name_symbols();
+    graph_ = std::make_unique<StageGraph::Symbolic>(stage().over(symbols_));
+    find_results();
+    plan();
+    order_leaves();
+    read_guards();
+    return std::make_unique<ExportUnit>(std::move(unit_));
+  }
+
+ private:
+  const StageGraph& stage() const { return sizes_.stages().front().graph(); }
+
+  static const api::CapturedSizes& checked(const CapturedEntry& entry, std::size_t number) {
+    const api::CapturedSizes& sizes = *entry.sizes;
+    if (!sizes.unbacked().empty())
+      refuse(
+          fmt::format("entry {} finds sizes in its data (nonzero, masked_select, unique), which needs the engine "
+                      "between two of its kernels; export what comes before and behind as functions of their own",
+                      number));
+    if (!sizes.graph().trusted)
+      refuse(
+          fmt::format("entry {} comes from a file, and is not exported; export it from the program that captures "
+                      "it, or {}",
+                      number, kFixedInstead));
+    return sizes;
+  }
+
+  void name_symbols() {
+    const auto& all = symbols_.env().environment().symbols.all();
+    if (!options_.sizes.empty() && options_.sizes.size() != all.size())
+      refuse(fmt::format("{} names for {} sizes; give one for each, or none", options_.sizes.size(), all.size()));
+    std::set<std::string> taken;
+    for (std::size_t k = 0; k < all.size(); ++k) {
+      const std::string name = options_.sizes.empty() ? std::string(all[k].expr->name) : options_.sizes[k];
+      source::cpp::check_export_name(name, "a size");
+      if (!taken.insert(name).second) refuse(fmt::format("two sizes are named {}; give each a name of its own", name));
+      const std::size_t fact = symbols_.fact_of(all[k].expr);
+      std::string source;
+      for (const api::SizeSymbols::Symbol& s : sizes_.symbols().symbols()) {
+        if (sizes_.symbols().fact_of(s.size.node()) != fact) continue;
+        source += (source.empty() ? "" : ", ") + entry_.names[s.fact].subject;
+      }
+      unit_.symbols.push_back({all[k].expr, name, source});
+    }
+  }
+
+  NodePtr node_of(const CapturedValue& value) const {
+    switch (value.kind) {
+      case CapturedValue::Kind::input:
+      case CapturedValue::Kind::number:
+        return stage().leaf(value, symbols_, *graph_);
+      case CapturedValue::Kind::constant:
+        return entry_.constants[value.index];
+      case CapturedValue::Kind::unbacked:
+        break;
+      case CapturedValue::Kind::output:
+        for (std::size_t k = 0; k < stage().computes().size(); ++k)
+          if (stage().computes()[k] == value.index) return graph_->roots[k];
+        break;
+    }
+    throw InternalError(kOperation, "a result of a captured function is computed in no stage");
+  }
+
+  /// The contents of a storage of the call behind it.
+  CapturedValue contents(std::size_t storage) const {
+    for (const CapturedEntry::Write& write : entry_.writes)
+      if (write.storage == storage) return write.value;
+    return {CapturedValue::Kind::input, storage};
+  }
+
+  void find_results() {
+    for (std::size_t r = 0; r < entry_.results.size(); ++r) {
+      const CapturedResult& result = entry_.results[r];
+      CapturedValue base;
+      if (result.kind == CapturedResult::Kind::fresh) {
+        base = entry_.fresh[result.index];
+      } else if (result.kind == CapturedResult::Kind::input) {
+        base = contents(result.index);
+      } else {
+        const api::CapturedOrigin::Argument& argument = entry_.origin->tensors[result.index];
+        if (argument.viewed)
+          refuse(
+              fmt::format("result {} is an argument that is a view, or a view of one; return a copy of it "
+                          "(contiguous), or {}",
+                          r, kFixedInstead));
+        base = contents(argument.storage);
+      }
+      NodePtr node = node_of(base);
+      for (const NodePtr& movement : sizes_.graph().movements[r])
+        node = graph::resized(*movement, graph_->at, {&node, 1});
+      results_.push_back(std::move(node));
+    }
+    for (const CapturedEntry::Write& write : entry_.writes) results_.push_back(node_of(write.value));
+    if (results_.empty()) refuse("the function returns no tensor and writes none");
+    if (!options_.outputs.empty() && options_.outputs.size() != results_.size())
+      refuse(fmt::format("{} names for {} results and written arguments; give one for each, or none",
+                         options_.outputs.size(), results_.size()));
+    std::set<std::string> taken;
+    for (std::size_t r = 0; r < results_.size(); ++r) {
+      const std::string name = options_.outputs.empty() ? fmt::format("out{}", r) : options_.outputs[r];
+      source::cpp::check_export_name(name, "an output");
+      if (!taken.insert(name).second)
+        refuse(fmt::format("two outputs are named {}; give each a name of its own", name));
+      unit_.outputs.push_back(runtime::exported_tensor(*results_[r], name));
+    }
+  }
+
+  std::string unique_name(const std::string& wanted) {
+    std::string name = source::identifier(wanted);
+    while (name.find("__") != std::string::npos) name.erase(name.find("__"), 1);
+    while (!name.empty() && name.front() == '_') name.erase(0, 1);
+    while (!name.empty() && name.back() == '_') name.pop_back();
+    if (name.empty()) name = "in";
+    for (int k = 2; !taken_.insert(name).second; ++k) name = fmt::format("{}_{}", source::identifier(wanted), k);
+    source::cpp::check_export_name(name, "an input");
+    return name;
+  }
+
+  std::size_t add_leaf(const mem::BufferPtr& buffer) {
+    const CapturedValue from = stage().leaf_of(buffer, *graph_);
+    for (std::size_t k = 0; k < froms_.size(); ++k)
+      if (froms_[k].kind == from.kind && froms_[k].index == from.index) return k;
+    froms_.push_back(from);
+    const NodePtr node = node_of(from);
+    ExportLeaf& leaf = unit_.leaves.emplace_back();
+    using Kind = ExportLeaf::Kind;
+    if (from.kind == CapturedValue::Kind::input) {
+      const auto& tensors = entry_.origin->tensors;
+      const auto tensor = std::ranges::find(tensors, from.index, &api::CapturedOrigin::Argument::storage);
+      const auto k = static_cast<std::size_t>(tensor - tensors.begin());
+      leaf.tensor = runtime::exported_tensor(*node, unique_name(entry_.origin->names.tensors[k]));
+    } else if (from.kind == CapturedValue::Kind::number) {
+      leaf.kind = Kind::number;
+      leaf.tensor = runtime::exported_tensor(*node, unique_name(entry_.origin->names.numbers[from.index]));
+    } else {
+      leaf.kind = Kind::embedded;
+      leaf.tensor = runtime::exported_tensor(*node, fmt::format("constant{}", from.index));
+      leaf.tensor.bytes = numel(node->shape).value() * static_cast<std::int64_t>(itemsize(node->dtype));
+      leaf.data = runtime::elements_of(*node, leaf.tensor.bytes);
+    }
+    return unit_.leaves.size() - 1;
+  }
+
+  void plan() {
+    std::vector<NodePtr> roots;
+    std::vector<std::size_t> outputs;  // of the roots
+    const Device device = results_.front()->device;
+    for (std::size_t r = 0; r < results_.size(); ++r) {
+      if (results_[r]->realized()) continue;
+      roots.push_back(results_[r]);
+      outputs.push_back(r);
+    }
+    if (!roots.empty()) {
+      runtime::KeySnapshot looked(roots, runtime::BesideRoots::nothing);
+      runtime::Key& key = looked.key;
+      key.keep_leaves();
+      key.checks = false;
+      for (const NodePtr& r : results_) key.devices.push_back(r->device);
+      for (const Device other : key.devices) {
+        if (other == device) continue;
+        throw DeviceError(kOperation, "the entry works on " + device.str() + " and " + other.str() +
+                                          "; an export is for one device: capture the parts as functions of their own");
+      }
+      for (const mem::BufferPtr& leaf : key.leaves) add_leaf(leaf);
+      // Rows are kept and kernels are joined for numbers only.
+      schedule::FusionLimits limits = runtime::limits_of(backend::backend_for(device));
+      limits.row_bytes = 0;
+      limits.parts = 1;
+      if (general_)
+        limits.patterns = {
+            .product_work = 0, .product_side = 0, .product_depth = 0, .vector_work = 0, .window_work = 0};
+      try {
+        plan_ = std::make_unique<const runtime::SymbolicPlan>(roots, key, limits);
+      } catch (const ArgumentError& error) {
+        const std::string_view why = error.reason();
+        refuse(fmt::format("entry {} cannot be planned for open sizes: {}; {}", number_, why, kFixedInstead));
+      }
+      std::vector<std::int64_t> hints;
+      for (const sym::Expr variable : plan_->variables()) hints.push_back(facts_[symbols_.fact_of(variable)]);
+      runtime::add_plan(unit_, *plan_, hints, outputs);
+    }
+    for (std::size_t r = 0; r < results_.size(); ++r)
+      if (results_[r]->realized())
+        unit_.copies.push_back({{ExportMemory::Kind::leaf, add_leaf(results_[r]->buffer)}, r});
+  }
+
+  void order_leaves() {
+    for (std::size_t k = 0; k < unit_.leaves.size(); ++k)
+      if (unit_.leaves[k].kind != ExportLeaf::Kind::embedded) unit_.order.push_back(k);
+    std::ranges::stable_sort(unit_.order, {}, [&](std::size_t k) { return froms_[k].index; });
+  }
+
+  /// The sizes of a call, by the symbols.
+  CallValues values(std::span<const std::int64_t> call) const {
+    CallValues out;
+    for (const sym::Environment::Symbol& s : symbols_.env().environment().symbols.all())
+      out.push_back(call[symbols_.fact_of(s.expr)]);
+    return out;
+  }
+  friend class EntryPlans;
+
+  /// The guards of the trace, and what planning and rendering decided; over the names of the sizes.
+  void read_guards() {
+    for (const sym::Environment::Guard& guard : symbols_.env().environment().guards.all()) {
+      std::string text = source::cpp::size_text(unit_, guard.condition);
+      const std::string line = schedule::site_text(guard.site);
+      if (!line.empty()) text += fmt::format(" ({})", base::escaped(line));
+      unit_.guards.push_back({guard.condition, std::move(text), unit_.guards.size() >= symbols_.traced_guards()});
+    }
+  }
+
+  const CapturedEntry& entry_;
+  const std::size_t number_;
+  const bool general_;
+  const api::CapturedSizes& sizes_;
+  const FunctionExportOptions& options_;
+  const CallValues facts_;
+  api::PlanSymbols symbols_;  // owns the environment of all expressions, so it is destroyed last
+  std::unique_ptr<StageGraph::Symbolic> graph_;
+  std::vector<NodePtr> results_;
+  std::vector<CapturedValue> froms_;  // of unit_.leaves
+  std::set<std::string> taken_;
+  ExportUnit unit_;
+  std::unique_ptr<const runtime::SymbolicPlan> plan_;
+};
+
+/// The plans of one entry. A plan is made for the sizes of a call if no earlier one serves these.
+class EntryPlans {
+ public:
+  EntryPlans(const CapturedEntry& entry, std::size_t number, const FunctionExportOptions& options)
+      : entry_(entry), number_(number), options_(options), traced_(entry.traced.begin(), entry.traced.end()) {
+    add(traced_);
+    for (const std::vector<std::int64_t>& sizes : options.serve) add(asked(sizes));
+    add_met();
+    // Where these plans ask something of the sizes, one that asks less serves the others.
+    const auto asks = [](const ExportUnit::Guard& guard) { return guard.planned; };
+    if (std::ranges::all_of(units_, [&](const auto& unit) { return std::ranges::any_of(unit->guards, asks); }))
+      try_general();
+  }
+
+  std::vector<ExportUnit*> units() const {
+    std::vector<ExportUnit*> out;
+    for (const std::unique_ptr<ExportUnit>& unit : units_) out.push_back(unit.get());
+    return out;
+  }
+
+ private:
+  // Of plans for sizes that were met, and not asked for.
+  static constexpr std::size_t kMostPlans = 8;
+
+  bool served(const CallValues& call) const {
+    for (std::size_t k = 0; k < made_.size(); ++k)
+      if (source::cpp::serves(*units_[k], made_[k]->values(call))) return true;
+    return false;
+  }
+  void add(const CallValues& call, bool general = false) {
+    if (!general && served(call)) return;
+    auto made = std::make_unique<EntryExport>(entry_, number_, options_, call, made_.size(), general);
+    units_.push_back(made->make());
+    made_.push_back(std::move(made));
+  }
+
+  /// Sets a size wherever it is an argument's.
+  void set(CallValues& call, std::size_t fact, std::int64_t value) const {
+    const api::SizeSymbols& symbols = entry_.sizes->symbols();
+    call[fact] = value;
+    for (const api::SizeSymbols::Symbol& s : symbols.symbols())
+      if (symbols.fact_of(s.size.node()) == fact) call[s.fact] = value;
+  }
+  CallValues asked(const std::vector<std::int64_t>& sizes) const {
+    const auto& symbols = made_.front()->symbols_.env().environment().symbols.all();
+    if (sizes.size() != symbols.size())
+      refuse(fmt::format("a set of {} sizes to serve; the entry has {} sizes", sizes.size(), symbols.size()));
+    CallValues call = traced_;
+    for (std::size_t k = 0; k < sizes.size(); ++k)
+      set(call, made_.front()->symbols_.fact_of(symbols[k].expr), sizes[k]);
+    if (const auto miss = entry_.sizes->guards().first_miss(call.data()))
+      refuse(fmt::format("sizes to serve that entry {} does not: it needs {}; they have {}", number_, miss->guard,
+                         miss->value));
+    return call;
+  }
+  void try_general() {
+    try {
+      add(traced_, true);
+    } catch (const ArgumentError&) {
+      return;  // it would only serve sizes that nobody asked for
+    }
+  }
+  void add_met() {
+    const CapturedStage& stage = entry_.sizes->stages().front();
+    std::vector<std::vector<std::int64_t>> met = stage.plans().met(api::PlanTable::kMost);
+    std::ranges::sort(met);
+    for (const std::vector<std::int64_t>& sizes : met) {
+      if (made_.size() >= kMostPlans) return;
+      CallValues call = traced_;
+      for (std::size_t k = 0; k < sizes.size(); ++k) set(call, stage.facts()[k], sizes[k]);
+      try {
+        add(call);
+      } catch (const ArgumentError&) {
+        continue;  // nobody asked for these
+      }
+    }
+  }
+
+  const CapturedEntry& entry_;
+  const std::size_t number_;
+  const FunctionExportOptions& options_;
+  const CallValues traced_;
+  std::vector<std::unique_ptr<EntryExport>> made_;  // own the environments
+  std::vector<std::unique_ptr<ExportUnit>> units_;
+};
+
+ExportedArgument described_argument(const ExportUnit& unit, const ExportedTensor& t) {
+  ExportedArgument out{t.name, t.dtype, {}};
+  for (const SymInt n : t.shape) out.shape.push_back(source::cpp::size_text(unit, n));
+  return out;
+}
+
+}  // namespace
+
+std::optional<std::size_t> entry_of(const Captured& captured, const CapturedArguments& arguments) {
+  api::CallKey facts;
+  api::CapturedInputs inputs;
+  api::gather(arguments, inputs, facts);
+  const std::vector<const CapturedEntry*> entries = captured.entries();
+  for (std::size_t k = 0; k < entries.size(); ++k)
+    if (entries[k]->holds(facts)) return k;
+  return std::nullopt;
+}
+
+ExportedFunction export_captured(const Captured& captured, const std::string& directory,
+                                 const FunctionExportOptions& options) {
+  const std::vector<const CapturedEntry*> entries = captured.entries();
+  const std::size_t number = choose_entry(captured, entries, options.entry);
+  const EntryPlans plans(*entries[number], number, options);
+  const std::vector<ExportUnit*> units = plans.units();
+  const std::string source = source::cpp::export_source(units);
+  const std::vector<runtime::DumpFile> files{{options.name + ".hpp", source::cpp::export_header(units)},
+                                             {options.name + ".cpp", source}};
+  runtime::write_files(kOperation, directory, files);
+
+  ExportedFunction result;
+  result.header = (std::filesystem::path(directory) / files[0].name).string();
+  result.source = (std::filesystem::path(directory) / files[1].name).string();
+  result.entry = number;
+  const ExportUnit& first = *units.front();
+  for (const ExportUnit::Symbol& s : first.symbols) result.sizes.push_back(s.name);
+  for (const ExportUnit* unit : units) {
+    std::vector<std::string>& guards = result.guards.emplace_back();
+    for (const ExportUnit::Guard& guard : unit->guards) guards.push_back(guard.text);
+    result.tile_bytes = std::max(result.tile_bytes, unit->tile_bytes);
+    result.kernels += unit->kernels.size();
+    result.needs_eigen = result.needs_eigen || unit->needs_eigen;
+  }
+  for (const ExportLeaf* leaf : source::cpp::leaves_of(units)) {
+    if (leaf->kind == ExportLeaf::Kind::number) result.numbers.push_back(leaf->tensor.name);
+    if (leaf->kind == ExportLeaf::Kind::input) result.inputs.push_back(described_argument(first, leaf->tensor));
+  }
+  for (const ExportedTensor& t : first.outputs) result.outputs.push_back(described_argument(first, t));
+  return result;
+}
+
+}  // namespace oriel::detail

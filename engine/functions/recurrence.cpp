@@ -1,0 +1,155 @@
+// Scans by any associative function, and recurrences.
+#include <fmt/format.h>
+
+#include <algorithm>
+
+#include "formula/value.hpp"
+#include "oriel/arithmetic.hpp"
+#include "oriel/error.hpp"
+#include "oriel/movement.hpp"
+#include "oriel/ops.hpp"
+#include "oriel/scan.hpp"
+
+namespace oriel {
+
+using api::Access;
+using api::Call;
+using api::NodePtr;
+using api::Value;
+
+namespace {
+
+using Tensors = std::vector<Tensor>;
+
+/// The elements from `first` on along an axis, at every `step`-th position.
+Tensors part(const Tensors& x, std::size_t axis, SymInt first, SymInt last, std::int64_t step) {
+  Tensors out;
+  for (const Tensor& t : x) {
+    std::vector<Slice> slices(axis + 1);
+    slices[axis] = {first, last, step};
+    out.push_back(slice(t, slices));
+  }
+  return out;
+}
+
+/// JAX's scheme: pairs of neighbours are combined and scanned, which gives each second element; the others take one
+/// combination more.
+struct OddEven {
+  const Combination& combine;
+  std::size_t axis;
+  std::string_view name;
+
+  Tensors joined(const Tensors& a, const Tensors& b) const {
+    Tensors out = combine(a, b);
+    if (out.size() != a.size())
+      throw ArgumentError(name, fmt::format("the function gives {} tensors for {}", out.size(), a.size()));
+    for (std::size_t k = 0; k < out.size(); ++k) {
+      if (graph::known_same(out[k].shape(), a[k].shape()) && out[k].dtype() == a[k].dtype()) continue;
+      throw ShapeError(name, fmt::format("the function makes {} {} of {} {}; it keeps shapes and dtypes",
+                                         oriel::name(out[k].dtype()), to_string(out[k].shape()),
+                                         oriel::name(a[k].dtype()), to_string(a[k].shape())));
+    }
+    return out;
+  }
+
+  Tensors run(const Tensors& x) const {
+    const SymInt n = x[0].size(axis);
+    if (n < 2) return x;
+    const Tensors odd = run(joined(part(x, axis, 0, n - 1, 2), part(x, axis, 1, n, 2)));
+    const bool even_count = n % 2 == 0;
+    const Tensors rest = part(x, axis, 2, n, 2);
+    const SymInt pairs = odd[0].size(axis);
+    Tensors even = part(x, axis, 0, 1, 1);
+    if (n > 2) {
+      const Tensors before = even_count ? part(odd, axis, 0, pairs - 1, 1) : odd;
+      const Tensors after = joined(before, rest);
+      for (std::size_t k = 0; k < even.size(); ++k)
+        even[k] = concat({even[k], after[k]}, static_cast<std::int64_t>(axis));
+    }
+    Tensors out;
+    for (std::size_t k = 0; k < x.size(); ++k) out.push_back(interleaved(even[k], odd[k], pairs));
+    return out;
+  }
+
+  /// even[0], odd[0], even[1], ..., of which there may be one even element more.
+  Tensor interleaved(const Tensor& even, const Tensor& odd, SymInt pairs) const {
+    const auto at = static_cast<std::int64_t>(axis);
+    const Tensor first = part({even}, axis, 0, pairs, 1)[0];
+    Shape shape = odd.shape();
+    shape[axis] = pairs * 2;
+    Tensor both = stack({first, odd}, at + 1).reshape(shape);
+    if (even.size(axis) == pairs) return both;
+    return concat({both, part({even}, axis, pairs, pairs + 1, 1)[0]}, at);
+  }
+};
+
+}  // namespace
+
+std::vector<Tensor> associative_scan(const Combination& combine, const std::vector<Tensor>& x, std::int64_t axis,
+                                     bool reverse) {
+  constexpr const char* kName = "associative_scan";
+  if (x.empty()) throw ArgumentError(kName, "there is no tensor to scan");
+  const std::size_t at = graph::normal_axis(axis, x[0].rank(), graph::Origin{kName, Site::unknown()});
+  for (const Tensor& t : x) {
+    if (t.rank() <= at || t.size(at) != x[0].size(at)) {
+      throw ShapeError(
+          kName, fmt::format("{} and {} differ along axis {}", to_string(x[0].shape()), to_string(t.shape()), at));
+    }
+  }
+  const auto flipped = [&](Tensors tensors) {
+    for (Tensor& t : tensors) t = flip(t, {static_cast<std::int64_t>(at)});
+    return tensors;
+  };
+  if (!reverse) return OddEven{combine, at, kName}.run(x);
+  // From the end, what comes after an element in memory comes before it in the scan.
+  const Combination backwards = [&](std::span<const Tensor> a, std::span<const Tensor> b) { return combine(b, a); };
+  const Tensors out = OddEven{backwards, at, kName}.run(flipped(x));
+  return flipped(out);
+}
+
+Tensor associative_scan(const Callback<Tensor(const Tensor&, const Tensor&)>& combine, const Operand& x,
+                        std::int64_t axis, bool reverse) {
+  const Call call("associative_scan", x);
+  const Tensor source = Access::tensor(call.node(x));
+  const Combination both = [&](std::span<const Tensor> a, std::span<const Tensor> b) {
+    return Tensors{combine(a[0], b[0])};
+  };
+  return associative_scan(both, {source}, axis, reverse)[0];
+}
+
+Tensor logcumsumexp(const Operand& x, std::int64_t axis) {
+  const Call call("logcumsumexp", x);
+  const DType dtype = api::floating_dtype(Access::default_dtype(x));
+  const Value v = Value(call, call.node(x)).to(api::wide_dtype(dtype));
+  if (v.shape().empty()) return v.to(dtype).tensor();
+  const std::size_t at = call.axis(axis, v.shape().size());
+  const Tensor source = v.tensor();
+  return api::renamed(call, [&] {
+    const Tensor out = associative_scan([](const Tensor& a, const Tensor& b) { return logaddexp(a, b); },
+                                        Operand(source, Access::site(x)), static_cast<std::int64_t>(at));
+    return out.to(dtype);
+  });
+}
+
+Tensor linear_recurrence(const Operand& a, const Operand& b, std::int64_t axis, bool reverse) {
+  const Call call("linear_recurrence", b);
+  const DType own = api::common_dtype({&a, &b});
+  const DType dtype = graph::scanned(own);
+  const Device device = api::device_of({&b, &a});
+  Value factor(call, call.node(a, dtype, {}, device)), added(call, call.node(b, dtype, {}, device));
+  const Shape shape = graph::broadcast_shapes(factor.shape(), added.shape(), call.origin());
+  if (shape.empty()) return added.to(own).tensor();
+  const std::size_t at = call.axis(axis, shape.size());
+  const bool number = factor.shape().empty();
+  const Ints axes{static_cast<std::int64_t>(at)};
+  const auto flipped = [&](const Value& v) { return Value(call, graph::flip(v.node(), axes, call.origin())); };
+  added = added.broadcast(shape);
+  if (reverse) added = flipped(added);
+  if (!number) factor = reverse ? flipped(factor.broadcast(shape)) : factor.broadcast(shape);
+  Value y(call, graph::recurrence(factor.node(), added.node(), at, call.origin()));
+  if (reverse) y = flipped(y);
+  return Access::tensor(
+      graph::format(y.to(is_floating(own) ? own : dtype).node(), MemoryFormat::contiguous, call.origin()));
+}
+
+}  // namespace oriel

@@ -261,7 +261,7 @@ class EntryExport {
         plan_ = std::make_unique<const runtime::SymbolicPlan>(roots, key, limits);
       } catch (const ArgumentError& error) {
         const std::string_view why = error.reason();
-        refuse(fmt::format("entry {} cannot be planned for open sizes: {}; {}", number_, why, kFixedInstead));
+        refuse(fmt::format("entry {} cannot be planned for symbolic sizes: {}; {}", number_, why, kFixedInstead));
       }
       std::vector<std::int64_t> hints;
       for (const sym::Expr variable : plan_->variables()) hints.push_back(facts_[symbols_.fact_of(variable)]);

@@ -124,7 +124,7 @@ class Rounds {
     used_.assign(out_.conditions.size(), 0);
     if (symbolic_ && out_.conditions.size() > kMaxSymbolicConditions) {
       fail(ErrorKind::SymbolicSizes, s_.syntax->span,
-           fmt::format("a statement with open sizes may have {} indices, but this one has {}; give all shapes",
+           fmt::format("a statement with symbolic sizes may have {} indices, but this one has {}; give all shapes",
                        kMaxSymbolicConditions, out_.conditions.size()));
     }
   }

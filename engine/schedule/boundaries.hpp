@@ -1,4 +1,4 @@
-// What stands against evaluating a value where it is needed, so that it is stored.
+// Why a value is stored and not recomputed at its uses.
 #pragma once
 
 #include <cstdint>

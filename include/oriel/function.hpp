@@ -187,7 +187,7 @@ class Function {
   ///
   /// and for each tensor functions from Sizes to its shape, strides and number of elements. run() checks the guards
   /// itself. Sizes that are no symbols, integers, bools and constants of the entry are constants of the source. The
-  /// guards are those of the entry, and the decisions that planning for open sizes takes
+  /// guards are those of the entry, and the decisions that planning for symbolic sizes takes
   /// (FunctionExportOptions::serve).
   ///
   /// Built with the flags that the header names, for the same instruction set, it gives the bits of the function,

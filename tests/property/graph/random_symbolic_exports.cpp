@@ -77,7 +77,7 @@ const auto kCallable = [](const std::vector<Tensor>& leaves) {
 
 }  // namespace
 
-TEST_CASE("exports of random programs of open sizes give the bits of a capture") {
+TEST_CASE("exports of random programs of symbolic sizes give the bits of a capture") {
   std::istringstream wanted(std::getenv("ORIEL_EXPORTS") != nullptr ? std::getenv("ORIEL_EXPORTS") : "12 1");
   int count = 0;
   unsigned seed = 0;

@@ -143,7 +143,7 @@ TEST_CASE("a text that divides by a size takes one that depends on data") {
       CHECK(got.to_vector<float>() == want.to_vector<float>());
     }
     const Tensor none = full({5, 4}, -1.0F);
-    CHECK_THROWS_AS(f(none), UserError);  // a where clause over open sizes must have a value
+    CHECK_THROWS_AS(f(none), UserError);  // a where clause over symbolic sizes must have a value
     CHECK(f.counts().traces == 1);
   };
   check([](Tensor x) { return comprehension(text)(rows(x)).tensor(); });

@@ -1,4 +1,4 @@
-// `oriel ranges` with open sizes: the text, the JSON lines and errors.
+// `oriel ranges` with symbolic sizes: the text, the JSON lines and errors.
 #include <doctest/doctest.h>
 
 #include <nlohmann/json.hpp>
@@ -74,7 +74,7 @@ TEST_CASE("sizes that contradict each other name both, and loops are told from s
   CHECK(literal.err.find("dimension 0 of 'A' is 3, and the argument's is 4") != std::string::npos);
 }
 
-TEST_CASE("JSON lines with open sizes") {
+TEST_CASE("JSON lines with symbolic sizes") {
   CHECK(ask({{"def", kSum}, {"open", true}}) == Json::parse(R"json({"sizes":{"I":{"lo":1},"K":{"lo":1},"J":{"lo":1}},
           "ranges_by_stmt":[{"i":[0,"I"],"j":[0,"J"]}],"outputs":{"A":["I","J"]},"origin":{},
           "preconditions":[{"statement":0,"condition":"I + J - 1 <= K","status":"required","exact":true,
@@ -90,7 +90,7 @@ TEST_CASE("JSON lines with open sizes") {
         Json::parse(R"json([{"statement":0,"access":"X(i)","tensor":"X","dim":0,"status":"guarded"}])json"));
 }
 
-TEST_CASE("bad JSON lines with open sizes") {
+TEST_CASE("bad JSON lines with symbolic sizes") {
   const auto message = [](const Json& request) { return ask(request)["message"].get<std::string>(); };
   CHECK(message({{"def", kSum}, {"open", 1}}) == R"(ranges: "open" must be true or false)");
   CHECK(message({{"def", kSum}, {"inputs", {{"B", {"2*n"}}}}}) ==

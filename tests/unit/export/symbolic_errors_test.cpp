@@ -79,7 +79,7 @@ TEST_CASE("an export of a captured function refuses what needs the engine") {
   CAPTURE(several);
   CHECK(says(
       several,
-      "entry 0 cannot be planned for open sizes: the kernel that computes mul (s0*s1) (symbolic_errors_test.cpp:"));
+      "entry 0 cannot be planned for symbolic sizes: the kernel that computes mul (s0*s1) (symbolic_errors_test.cpp:"));
   CHECK(says(several, "an operand with symbolic sizes is read through several stacked views"));
   CHECK(says(several, "export the computation at one size (export_cpp of tensors)"));
 

@@ -9,7 +9,7 @@
 
 #include "base/by_use.hpp"
 #include "formula/call.hpp"
-#include "functions/moments.hpp"
+#include "formula/moments.hpp"
 #include "oriel/error.hpp"
 #include "sym/decide.hpp"
 #include "view/layouts/iterate.hpp"

@@ -12,8 +12,8 @@
 #include "oriel/error.hpp"
 #include "runtime/trace.hpp"
 #include "schedule/describe.hpp"
-#include "view/injective.hpp"
 #include "view/plain.hpp"
+#include "view/stacks/injective.hpp"
 
 namespace oriel::api {
 

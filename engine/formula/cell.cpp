@@ -9,7 +9,7 @@
 #include "graph/movements.hpp"
 #include "oriel/error.hpp"
 #include "runtime/trace.hpp"
-#include "view/injective.hpp"
+#include "view/stacks/injective.hpp"
 
 namespace oriel::detail {
 

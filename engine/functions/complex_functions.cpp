@@ -6,7 +6,7 @@
 #include <limits>
 #include <numbers>
 
-#include "functions/complex_value.hpp"
+#include "formula/complex_value.hpp"
 #include "oriel/complex.hpp"
 
 namespace oriel {

@@ -3,7 +3,7 @@
 #include <limits>
 #include <optional>
 
-#include "functions/complex_value.hpp"
+#include "formula/complex_value.hpp"
 #include "oriel/complex.hpp"
 #include "oriel/ops.hpp"
 #include "oriel/reduce.hpp"

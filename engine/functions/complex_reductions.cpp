@@ -2,7 +2,7 @@
 #include <span>
 #include <vector>
 
-#include "functions/complex_value.hpp"
+#include "formula/complex_value.hpp"
 #include "oriel/complex.hpp"
 #include "oriel/products.hpp"
 #include "oriel/reduce.hpp"

@@ -7,8 +7,8 @@
 #include <cmath>
 #include <limits>
 
+#include "formula/moments.hpp"
 #include "formula/value.hpp"
-#include "functions/moments.hpp"
 #include "oriel/error.hpp"
 #include "oriel/ops.hpp"
 #include "oriel/reduce.hpp"

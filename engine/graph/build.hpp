@@ -90,8 +90,8 @@ NodePtr mirrored(NodePtr comparison);
 
 /// The target after a write: its row-major element where.at(i) becomes element i of `value`; the others stay. A null
 /// `where` is a write of all. `value` has the dtype of the target and the shape of `where`. The caller makes sure that
-/// `where` is valid everywhere and meets no element twice (view/injective.hpp). If nothing reads the target's old
-/// elements any more, its memory is reused.
+/// `where` is valid everywhere and meets no element twice (view/stacks/injective.hpp). If nothing reads the target's
+/// old elements any more, its memory is reused.
 NodePtr assign(NodePtr target, NodePtr value, std::shared_ptr<const ShapeTracker> where, const Origin& origin = {});
 
 /// Reduces `axes` (ascending without repeats, each in [0, rank)), which keep extent 1. Without axes, returns the

@@ -6,8 +6,8 @@
 #include "graph/movements.hpp"
 #include "graph/walk.hpp"
 #include "oriel/error.hpp"
-#include "view/injective.hpp"
 #include "view/positions.hpp"
+#include "view/stacks/injective.hpp"
 
 namespace oriel::graph {
 

@@ -7,8 +7,8 @@
 #include <string>
 
 #include "base/parts.hpp"
+#include "formula/complex_value.hpp"
 #include "formula/host_call.hpp"
-#include "functions/complex_value.hpp"
 #include "host/fft_plan.hpp"
 #include "host/linalg_functions.hpp"
 #include "oriel/create.hpp"

@@ -7,7 +7,7 @@
 #include <optional>
 
 #include "base/parts.hpp"
-#include "functions/complex_value.hpp"
+#include "formula/complex_value.hpp"
 #include "host/fft_plan.hpp"
 #include "oriel/create.hpp"
 #include "oriel/error.hpp"

@@ -9,8 +9,8 @@
 
 #include "base/parts.hpp"
 #include "formula/host_call.hpp"
+#include "formula/moments.hpp"
 #include "formula/value.hpp"
-#include "functions/moments.hpp"
 #include "host/linalg_functions.hpp"
 #include "oriel/create.hpp"
 #include "oriel/error.hpp"

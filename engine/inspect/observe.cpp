@@ -131,44 +131,15 @@ constexpr Inspection kInspection{load_reports,     observe_plan,    say_schedule
 
 }  // namespace
 
-#ifdef ORIEL_BY_USE
-namespace {
-
-/// For a program that calls no function of inspection.
-void refuse_settings(base::ContextState& context, const ContextOptions& /*options*/) {
-  if (base::watch_of(context).has(Watch::kAllKnown)) return;
-  for (const char* name :
-       {"ORIEL_DEBUG", "ORIEL_PROFILE", "ORIEL_DUMP", "ORIEL_EXPLAIN", "ORIEL_CHECK", "ORIEL_REPORT"}) {
-    if (base::env_text(name).value_or("0") == "0") continue;
-    throw ArgumentError(name,
-                        "this program has nothing that reports; it has if it calls explain, keep_explanations, "
-                        "set_debug, set_result_check or profile::start, or uses the shared library");
-  }
-  base::change_watch(context, 0, Watch::kAllKnown);
-}
-
-constexpr Inspection kNone{.load_reports = refuse_settings};
-constinit std::atomic<const Inspection*> in_use{&kNone};
-
-}  // namespace
-const Inspection& inspection() noexcept { return *in_use.load(std::memory_order_acquire); }
-#else
-const Inspection& inspection() noexcept { return kInspection; }
+#ifndef ORIEL_BY_USE
+void inspect_by_all() noexcept { inspect_with(kInspection); }
 #endif
-
-bool plan_watched(std::uint16_t number) {
-  base::ContextState& context = base::context_state(number);
-  inspection().load_reports(context, {});
-  const Watch watch = base::watch_of(context);
-  return watch.dumping() || watch.reporting() || watch.debugging(Debug::Graph) || watch.debugging(Debug::Schedule) ||
-         watch.debugging(Debug::Merge) || watch.debugging(Debug::Codegen) || watch.debugging(Debug::Memory);
-}
 
 }  // namespace oriel::runtime
 
 #ifdef ORIEL_BY_USE
 void oriel::by_use::inspection() {
   backend::eigen::use_descriptions();
-  runtime::in_use.store(&runtime::kInspection, std::memory_order_release);
+  runtime::inspect_with(runtime::kInspection);
 }
 #endif

@@ -63,9 +63,12 @@ struct Inspection {
   void (*refuse_result)(const LaunchStep& step, std::span<void* const> arguments, base::Watch watch,
                         const BadNumber& found, const CheckedValue& value) = nullptr;
 };
-/// That of the program. A program without it reports nothing: loading a setting that asks for reports is an
-/// ArgumentError.
+/// That of the program. A program without it (base/by_use.hpp) reports nothing: loading a setting that asks for reports
+/// is an ArgumentError.
 const Inspection& inspection() noexcept;
+void inspect_with(const Inspection& inspection) noexcept;
+/// Inspects with everything that the folder inspect/ has.
+void inspect_by_all() noexcept;
 
 /// Called for each schedule before it runs, new or found in the cache.
 inline void observe_schedule(const CompiledSchedule& schedule, bool made, std::uint64_t kernels_compiled) {

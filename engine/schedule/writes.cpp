@@ -8,7 +8,7 @@
 #include "oriel/error.hpp"
 #include "schedule/describe.hpp"
 #include "schedule/kernels.hpp"
-#include "view/injective.hpp"
+#include "view/stacks/injective.hpp"
 
 namespace oriel::schedule {
 

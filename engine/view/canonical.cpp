@@ -211,4 +211,13 @@ bool split_blocks(const View& view, BasicBlocks<N>& blocks) {
 template bool split_blocks(const View& view, BasicBlocks<Plain>& blocks);
 template bool split_blocks(const View& view, BasicBlocks<SymInt>& blocks);
 
+ShapeTracker trusted_stack(std::span<const View> innermost_first) {
+  ShapeTracker tracker;
+  for (View view : innermost_first) {
+    canonicalize(view);
+    tracker.views_.push_back(std::move(view));
+  }
+  return tracker;
+}
+
 }  // namespace oriel::detail

@@ -14,7 +14,7 @@
 #include "backend/eigen/products/contraction_plan.hpp"
 #include "backend/eigen/products/parts.hpp"
 #include "backend/eigen/products/windows_plan.hpp"
-#include "backend/eigen/tile/machine.hpp"
+#include "backend/eigen/run.hpp"
 #include "backend/eigen/tile/path_functions.hpp"
 #include "backend/eigen/tile/plan.hpp"
 #include "base/context.hpp"
@@ -309,7 +309,10 @@ std::string method_of(const EigenBackend& backend, const codegen::LoopProgram& p
     return "its short rows are unrolled: neighbouring points fill the registers, and terms are added one by one";
   std::string text = describe_windows(program, table);
   if (text.empty()) text = describe_contraction(program, table);
+  if (text.empty()) text = described(KernelPath::SmallProducts);
   if (!text.empty()) return text;
+  if (const codegen::Contraction* product = codegen::contraction_in(program.form))
+    return "contraction: " + codegen::to_string(*product) + " (rows, columns, depth); tile by tile";
   text = backend.Backend::method(program);
   for (const std::string& note : access_notes(program, *make_plan(program, table, tile)))
     text += (text.empty() ? "" : "\n") + note;

@@ -4,7 +4,6 @@
 #include <algorithm>
 #include <array>
 #include <atomic>
-#include <charconv>
 #include <cstdlib>
 #include <memory>
 #include <mutex>
@@ -19,7 +18,7 @@
 #include "backend/opencl/backend.hpp"
 #endif
 #include "base/context.hpp"
-#include "base/escape.hpp"
+#include "base/device.hpp"
 #include "base/fork_lock.hpp"
 #include "oriel/error.hpp"
 
@@ -80,9 +79,7 @@ int opencl_devices() {
 /// A kind of device.
 struct KindRow {
   DeviceKind kind;
-  std::string_view name;
-  bool built;     // has this library its backend?
-  bool numbered;  // are there several devices? Then they are written with a number
+  bool built;  // has this library its backend?
   bool computes;
   int (*count)();  // devices of this machine; null: one
   std::unique_ptr<Backend> (*make)(base::ContextState& context, int index);
@@ -91,12 +88,13 @@ struct KindRow {
 
 // In the order of DeviceKind.
 constexpr KindRow kKinds[] = {
-    {DeviceKind::eigen, "eigen", true, false, true, nullptr, make_eigen},
-    {DeviceKind::null, "null", true, false, false, nullptr, make_null},
-    {DeviceKind::opencl, "opencl", kOpenCl, true, true, opencl_devices, make_opencl,
+    {DeviceKind::eigen, true, true, nullptr, make_eigen},
+    {DeviceKind::null, true, false, nullptr, make_null},
+    {DeviceKind::opencl, kOpenCl, true, opencl_devices, make_opencl,
      "; this build has no OpenCL: build Oriel with -Dopencl=enabled, in the profile full"},
 };
-constexpr std::size_t kMostDevices = 256;  // of a kind
+using base::kMostDevices;
+static_assert(std::size(kKinds) == std::size(base::kDeviceNames));
 
 const KindRow& row_of(DeviceKind kind) { return kKinds[static_cast<std::size_t>(kind)]; }
 
@@ -145,7 +143,7 @@ Backend& backend_for(Device device) {
   auto& backends =
       context.part<Backends>(base::ContextSlot::backends, [&] { return std::make_unique<Backends>(context); });
   const KindRow& row = row_of(device.kind);
-  if (row.built && (row.numbered || device.index == 0)) return backends.get(row, device.index);
+  if (row.built && (base::name_of(device.kind).numbered || device.index == 0)) return backends.get(row, device.index);
   std::string known;
   for (const Device d : available_devices()) known += (known.empty() ? "" : ", ") + d.str();
   if (!row.built) known += row.missing;
@@ -169,31 +167,3 @@ bool computes(Device device) noexcept { return row_of(device.kind).computes; }
 std::size_t device_kinds() noexcept { return std::size(kKinds); }
 
 }  // namespace oriel::backend
-
-namespace oriel {
-
-Device Device::parse(std::string_view text) {
-  const std::size_t colon = text.find(':');
-  const std::string_view name = text.substr(0, colon);
-  std::string forms;
-  for (const backend::KindRow& row : backend::kKinds) {
-    forms += fmt::format("{}{}", forms.empty() ? "" : ", ", row.name);
-    if (row.numbered) forms += fmt::format(" or {}:N with N from 0 to {}", row.name, backend::kMostDevices - 1);
-    if (name != row.name) continue;
-    if (colon == std::string_view::npos) return {row.kind, 0, 0};
-    const std::string_view digits = text.substr(colon + 1);
-    const char* const end = digits.data() + digits.size();
-    std::uint8_t index = 0;
-    const auto [stop, fault] = std::from_chars(digits.data(), end, index);
-    if (fault == std::errc{} && stop == end && row.numbered) return {row.kind, index, 0};
-  }
-  throw ArgumentError("device", fmt::format("\"{}\" names no device; use {}", base::escaped(text), forms));
-}
-
-std::string Device::str() const {
-  const backend::KindRow& row = backend::row_of(kind);
-  const std::string text = row.numbered ? fmt::format("{}:{}", row.name, index) : std::string(row.name);
-  return context == 0 ? text : fmt::format("{} of context {}", text, context);
-}
-
-}  // namespace oriel

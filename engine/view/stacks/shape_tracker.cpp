@@ -50,15 +50,6 @@ ShapeTracker ShapeTracker::from_views(std::span<const View> innermost_first) {
   return tracker;
 }
 
-ShapeTracker detail::trusted_stack(std::span<const View> innermost_first) {
-  ShapeTracker tracker;
-  for (View view : innermost_first) {
-    canonicalize(view);
-    tracker.views_.push_back(std::move(view));
-  }
-  return tracker;
-}
-
 ShapeTracker ShapeTracker::with_top(View top) const {
   ShapeTracker tracker;
   tracker.views_.reserve(views_.size());

@@ -6,7 +6,7 @@
 #include <array>
 #include <cstring>
 
-#include "backend/eigen/tile/machine.hpp"
+#include "backend/eigen/run.hpp"
 #include "contraction_cases.hpp"
 
 namespace small_products_test {

@@ -1,5 +1,5 @@
 // Whether a map may be written through, and whether two maps are disjoint, compared with their tables.
-#include "view/injective.hpp"
+#include "view/stacks/injective.hpp"
 
 #include <doctest/doctest.h>
 

@@ -8,9 +8,9 @@
 #include "oriel/layout_conditions.hpp"
 #include "oriel/shape_env.hpp"
 #include "oriel/view.hpp"
-#include "view/injective.hpp"
 #include "view/layouts/iterate.hpp"
 #include "view/layouts/strided_reshape.hpp"
+#include "view/stacks/injective.hpp"
 
 namespace symbolic_test {
 

@@ -3,7 +3,6 @@
 #include <cstdlib>
 #include <numeric>
 
-#include "backend/eigen/tile/path_functions.hpp"
 #include "backend/eigen/tile/tiles.hpp"
 
 namespace oriel::backend::eigen {
@@ -167,12 +166,9 @@ std::string describe_product(const ContractionPlan& plan) {
 }
 
 std::string describe_contraction(const LoopProgram& program, const isa::Table& table) {
-  const codegen::Contraction* product = codegen::contraction_in(program.form);
-  if (product == nullptr) return {};
-  if (const auto plan = plan_contraction(program, table)) return describe_product(*plan);
-  if (const PathFunctions* const small = functions_of(KernelPath::SmallProducts))
-    if (std::string text = small->describe(program, table); !text.empty()) return text;
-  return "contraction: " + codegen::to_string(*product) + " (rows, columns, depth); tile by tile";
+  if (codegen::contraction_in(program.form) == nullptr) return {};
+  const auto plan = plan_contraction(program, table);
+  return plan ? describe_product(*plan) : std::string();
 }
 
 }  // namespace oriel::backend::eigen

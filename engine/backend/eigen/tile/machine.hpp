@@ -1,4 +1,4 @@
-// Runs plans on the tile machine.
+// The tile machine: runs the instructions of a kernel tile by tile.
 #pragma once
 
 #include <span>
@@ -6,7 +6,6 @@
 
 #include "backend/eigen/tile/plan.hpp"
 #include "backend/eigen/tile/threads.hpp"
-#include "backend/kept_factors.hpp"
 
 namespace oriel::backend::eigen {
 
@@ -26,12 +25,8 @@ bool shares_rows(const Plan& plan, int threads);
 /// where the result is. A chunk has a power of two of blocks; the last chunk may have fewer.
 char* join_chunks(const isa::ReduceFns& fns, const std::vector<char*>& values, std::int64_t n);
 
-/// Runs `plan` once on the given buffers. Returns when everything is written. `keeping`: null if nothing is kept from
-/// launch to launch.
-void run_plan(const Plan& plan, const Team& threads, std::span<void* const> arguments,
-              std::span<const graph::Scalar> parameters, const Keeping* keeping = nullptr);
-
-/// The arguments of which run_plan can keep copies.
-std::vector<std::size_t> packed_arguments(const Plan& plan);
+/// Runs a plan that takes no other path, tile by tile.
+void run_tiles(const Plan& plan, const Team& threads, std::span<void* const> arguments,
+               std::span<const graph::Scalar> parameters);
 
 }  // namespace oriel::backend::eigen

@@ -1,4 +1,4 @@
-#include "view/injective.hpp"
+#include "view/stacks/injective.hpp"
 
 #include <algorithm>
 #include <boost/container/small_vector.hpp>

@@ -5,7 +5,7 @@
 
 #include <ostream>
 
-#include "functions/complex_value.hpp"
+#include "formula/complex_value.hpp"
 #include "oriel/create.hpp"
 #include "oriel/error.hpp"
 #include "oriel/movement.hpp"
@@ -128,19 +128,6 @@ Complex Complex::to(ComplexDType dtype, Site site) const {
 }
 Complex Complex::to(Device device, Site site) const {
   return {Parts(), real_.to(device, site), imag_.to(device, site)};
-}
-
-const Complex& Complex::assign(const ComplexOperand& value) const {
-  // Both parts of the value are taken before the first write, which may change what the second one reads.
-  const Operand &re = ComplexAccess::real(value), &im = ComplexAccess::imag(value);
-  const Site site = Access::site(re);
-  const Call call("assign", site);
-  const auto taken = [&](const Operand& x) { return Access::tensor(call.node(x, real_.dtype(), {}, device())); };
-  const Tensor a = taken(re), b = taken(im);
-  Tensor to_real = real_, to_imag = imag_;
-  to_real.assign(Operand(a, site));
-  to_imag.assign(Operand(b, site));
-  return *this;
 }
 
 Complex view_as_complex(const Tensor& x, Site site) { return ComplexAccess::of_pairs(x, "view_as_complex", site); }

@@ -1,4 +1,4 @@
-#include "functions/moments.hpp"
+#include "formula/moments.hpp"
 
 #include <limits>
 

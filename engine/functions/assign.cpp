@@ -4,7 +4,9 @@
 #include <utility>
 
 #include "formula/call.hpp"
+#include "formula/complex_value.hpp"
 #include "functions/scatter_parts.hpp"
+#include "oriel/complex.hpp"
 #include "oriel/error.hpp"
 #include "oriel/movement.hpp"
 #include "oriel/ops.hpp"
@@ -105,5 +107,18 @@ ORIEL_IN_PLACE(^, "bitwise_xor")
 ORIEL_IN_PLACE(<<, "left_shift")
 ORIEL_IN_PLACE(>>, "right_shift")
 #undef ORIEL_IN_PLACE
+
+const Complex& Complex::assign(const ComplexOperand& value) const {
+  // Both parts of the value are taken before the first write, which may change what the second one reads.
+  const Operand &re = ComplexAccess::real(value), &im = ComplexAccess::imag(value);
+  const Site site = Access::site(re);
+  const Call call("assign", site);
+  const auto taken = [&](const Operand& x) { return Access::tensor(call.node(x, real_.dtype(), {}, device())); };
+  const Tensor a = taken(re), b = taken(im);
+  Tensor to_real = real_, to_imag = imag_;
+  to_real.assign(Operand(a, site));
+  to_imag.assign(Operand(b, site));
+  return *this;
+}
 
 }  // namespace oriel

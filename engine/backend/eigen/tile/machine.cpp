@@ -4,11 +4,6 @@
 #include <cstring>
 #include <vector>
 
-#include "backend/eigen/products/kept_panels.hpp"
-#include "backend/eigen/products/parts.hpp"
-#include "backend/eigen/products/product.hpp"
-#include "backend/eigen/products/windows.hpp"
-#include "backend/eigen/tile/path_functions.hpp"
 #include "backend/eigen/tile/worker.hpp"
 #include "oriel/error.hpp"
 
@@ -126,31 +121,8 @@ bool shares_rows(const Plan& plan, int threads) {
          splits(plan);
 }
 
-void run_plan(const Plan& plan, const Team& threads, std::span<void* const> arguments,
-              std::span<const graph::Scalar> parameters, const Keeping* keeping) {
-  check_launch(plan, arguments, parameters);
-  switch (plan.path) {
-    case KernelPath::Nothing:
-      return;
-    case KernelPath::Sort:
-    case KernelPath::Scan:
-    case KernelPath::Scatter:
-    case KernelPath::Host:
-      return plan.alone->run(plan, threads, arguments, parameters);
-    case KernelPath::Rows:
-    case KernelPath::Online:
-      return run_parts(*plan.parts, threads, arguments, parameters, keeping);
-    case KernelPath::Windows:
-      return run_windows(*plan.windows, threads, arguments, parameters);
-    case KernelPath::SmallProducts:
-      return needed_functions(plan.path).run(plan, threads, arguments, parameters);
-    case KernelPath::Blocked:
-    case KernelPath::Streamed:
-    case KernelPath::DotProducts:
-      return run_contraction(*plan.contraction, threads, arguments, parameters, keeping);
-    default:
-      break;
-  }
+void run_tiles(const Plan& plan, const Team& threads, std::span<void* const> arguments,
+               std::span<const graph::Scalar> parameters) {
   const BoundLaunch bound(plan, arguments, parameters);
   const Launch& launch = bound.launch();
   if (threads.count() == 1 || plan.work < kParallelWork) {
@@ -160,20 +132,6 @@ void run_plan(const Plan& plan, const Team& threads, std::span<void* const> argu
     run_inner_parallel(launch, threads);
   } else {
     run_outer_parallel(launch, threads);
-  }
-}
-
-std::vector<std::size_t> packed_arguments(const Plan& plan) {
-  switch (plan.path) {
-    case KernelPath::Rows:
-      return packed_arguments(*plan.parts);
-    case KernelPath::Blocked:
-    case KernelPath::Streamed: {
-      const std::int32_t argument = packed_argument(*plan.contraction);
-      return argument < 0 ? std::vector<std::size_t>() : std::vector{static_cast<std::size_t>(argument)};
-    }
-    default:
-      return {};
   }
 }
 

@@ -2,9 +2,6 @@
 
 #include <fmt/format.h>
 
-#include <cmath>
-#include <limits>
-
 #include "oriel/error.hpp"
 
 namespace oriel::source::cpp {
@@ -14,31 +11,17 @@ using codegen::Code;
 using codegen::Instr;
 using graph::Op;
 
-class CppDialect final : public Dialect {
- public:
-  /// Vectors are Eigen's packets. A source does not state their width.
-  std::string value_type(DType dtype, int /*width*/) const override {
-    if (dtype == DType::bool_) return "std::uint8_t";
-    if (dtype == DType::float64) return "double";
-    if (is_floating(dtype)) return "float";
-    return "std::" + std::string(oriel::name(dtype)) + "_t";
-  }
-  std::string memory_type(DType dtype) const override {
-    return is_half(dtype) ? "std::uint16_t" : value_type(dtype, 1);
-  }
-  std::string literal(const graph::Scalar& value) const override {
-    const std::string type = value_type(value.dtype, 1);
-    if (!is_floating(value.dtype)) {
-      if (value.dtype == DType::uint64) return fmt::format("{}u", static_cast<std::uint64_t>(value.i));
-      if (value.i == std::numeric_limits<std::int64_t>::min()) return "std::numeric_limits<std::int64_t>::min()";
-      return std::to_string(value.i);
-    }
-    const std::string limits = "std::numeric_limits<" + type + ">::";
-    const char* sign = std::signbit(value.f) ? "-" : "";
-    if (std::isnan(value.f)) return sign + limits + "quiet_NaN()";
-    if (std::isinf(value.f)) return sign + limits + "infinity()";
-    return decimal(value);
-  }
+constexpr Dialect kCpp{
+    .types = {"std::uint8_t", "std::int8_t", "std::int16_t", "std::int32_t", "std::int64_t", "std::uint8_t",
+              "std::uint16_t", "std::uint32_t", "std::uint64_t", "float", "float", "float", "double"},
+    .half_bits = "std::uint16_t",
+    .integer = "{1}",
+    .int64 = "{1}",
+    .uint64 = "{1}u",
+    .least_int64 = "std::numeric_limits<std::int64_t>::min()",
+    .nan = {"std::numeric_limits<float>::quiet_NaN()", "std::numeric_limits<double>::quiet_NaN()"},
+    .infinity = {"std::numeric_limits<float>::infinity()", "std::numeric_limits<double>::infinity()"},
+    .signed_float = "{0}{1}",
 };
 
 Spelling map(std::string_view functor) { return {false, std::string(functor), std::string(functor), {}, {}, {}}; }
@@ -124,10 +107,7 @@ std::string half_helper(DType dtype) {
 
 }  // namespace
 
-const Dialect& dialect() {
-  static const CppDialect language;
-  return language;
-}
+const Dialect& dialect() { return kCpp; }
 
 Spelling spell(const Instr& in) {
   if (in.code == Code::Round) return map(in.from == DType::float16 ? "RoundFloat16" : "RoundBfloat16");

@@ -33,7 +33,7 @@ constexpr std::size_t kMostWrittenOut = 24;
 
 class ColumnRenderer : private ItemStatementWriter {
  public:
-  ColumnRenderer(const LoopProgram& program, const ItemDialect& dialect, const WorkDivision& work, std::int64_t vectors,
+  ColumnRenderer(const LoopProgram& program, const Dialect& dialect, const WorkDivision& work, std::int64_t vectors,
                  const DeviceTraits& table)
       : ItemStatementWriter(program, dialect, table),
         work_(work),
@@ -311,8 +311,8 @@ class ColumnRenderer : private ItemStatementWriter {
 
 }  // namespace
 
-std::optional<Rendered> render_columns(const LoopProgram& program, const ItemDialect& dialect,
-                                       const DeviceTraits& table, const RenderOptions& options) {
+std::optional<Rendered> render_columns(const LoopProgram& program, const Dialect& dialect, const DeviceTraits& table,
+                                       const RenderOptions& options) {
   if (!table.cpu || program.orientation != codegen::Orientation::Outer || program.outer.empty()) return std::nullopt;
   if (std::none_of(program.stages.begin(), program.stages.end(),
                    [](const Stage& s) { return !s.reductions.empty() && !s.inner.empty(); }))

@@ -12,7 +12,7 @@ namespace oriel::source::items {
 
 /// Renders the program as strips of columns. Returns nullopt unless the device is a CPU and the stages reduce along
 /// columns of at least two vectors. Throws DeviceError as `render` does.
-std::optional<Rendered> render_columns(const codegen::LoopProgram& program, const ItemDialect& dialect,
+std::optional<Rendered> render_columns(const codegen::LoopProgram& program, const Dialect& dialect,
                                        const DeviceTraits& table, const RenderOptions& options);
 
 }  // namespace oriel::source::items

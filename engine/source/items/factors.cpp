@@ -43,7 +43,7 @@ bool Factors::overwritten() const {
 // A loop of the depth with at most so many points is taken for a window's.
 constexpr std::int64_t kMostWindow = 16;
 
-FactorStatements::FactorStatements(const LoopProgram& program, const ItemDialect& dialect, const Factors& factors,
+FactorStatements::FactorStatements(const LoopProgram& program, const Dialect& dialect, const Factors& factors,
                                    const Contraction& c, const DeviceTraits& table)
     : ItemStatementWriter(factors.all, dialect, table), original_(program), factors_(factors), c_(c) {
   count_roundings({factors.left, factors.right, factors.epilogue});

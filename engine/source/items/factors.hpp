@@ -28,7 +28,7 @@ struct Factors {
 /// epilogue is (batches, rows, columns).
 class FactorStatements : protected ItemStatementWriter {
  protected:
-  FactorStatements(const codegen::LoopProgram& program, const ItemDialect& dialect, const Factors& factors,
+  FactorStatements(const codegen::LoopProgram& program, const Dialect& dialect, const Factors& factors,
                    const codegen::Contraction& c, const DeviceTraits& table);
 
   /// The indices of several loops, computed from one flat number; the last loop runs fastest. `kind` names the loops.

@@ -10,7 +10,8 @@ namespace oriel::source::items {
 std::string Helpers::element(DType memory, const std::string& pointer, const std::string& at) const {
   if (memory == DType::float16) return dialect_.load_half(pointer, at);
   if (memory == DType::bfloat16)
-    return dialect_.bits_as(DType::float32, 1, fmt::format("({}){}[{}] << 16", value_type(DType::uint32), pointer, at));
+    return dialect_.bits_as(value_type(DType::float32),
+                            fmt::format("({}){}[{}] << 16", value_type(DType::uint32), pointer, at));
   return fmt::format("{}[{}]", pointer, at);
 }
 
@@ -21,7 +22,7 @@ std::string Helpers::as_vectors(DType memory, int width, const std::string& at, 
 
 std::string Helpers::aligned(DType memory, int width, const std::string& at) const {
   const std::size_t bytes = itemsize(memory) * static_cast<std::size_t>(width);
-  if (!asks_alignment_ || !dialect_.has_vector_arithmetic() || bytes > 16) return {};
+  if (!asks_alignment_ || !dialect_.vector_arithmetic || bytes > 16) return {};
   return fmt::format("((ulong)({}) & {}) == 0", at, bytes - 1);
 }
 
@@ -32,7 +33,8 @@ std::string Helpers::whole(DType memory, int width, const std::string& pointer, 
   // Compilers may take a vector of halves to be aligned, so its bits are loaded.
   if (memory == DType::float16) return fmt::format("{}_widened({})", narrow_half(memory, width), loaded);
   if (memory == DType::bfloat16)
-    return dialect_.bits_as(DType::float32, width, dialect_.converted(DType::uint32, width, loaded) + " << 16");
+    return dialect_.bits_as(value_type(DType::float32, width),
+                            dialect_.converted(value_type(DType::uint32, width), loaded) + " << 16");
   return loaded;
 }
 
@@ -49,7 +51,7 @@ std::string Helpers::lanewise(const std::string& name, DType from, DType to, int
   std::string one = fmt::format("{}_{}", name, short_type(from));
   const std::string in = value_type(from);
   const std::string out = value_type(to);
-  const std::string prefix = dialect_.function_prefix();
+  const std::string prefix = dialect_.function_prefix;
   add(one, fmt::format("{}{} {}({} x{}) {{ return {}; }}\n", prefix, out, one, in,
                        arity > 1 ? fmt::format(", {} y", in) : "", scalar));
   if (width == 1) return one;
@@ -69,11 +71,11 @@ std::string Helpers::lanewise(const std::string& name, DType from, DType to, int
 /// Returns its name.
 std::string Helpers::narrow_half(DType half, int width) {
   std::string name = fmt::format("{}_bits_x{}", short_type(half), width);
-  const std::string prefix = dialect_.function_prefix();
+  const std::string prefix = dialect_.function_prefix;
   const std::string floats = value_type(DType::float32, width);
   std::string text;
   if (half == DType::float16) {
-    text = dialect_.half_functions(width, name);
+    text = dialect_.half_functions[width > 1 ? 1 : 0](name, width, 2 * width);
   } else {
     const std::string bits = value_type(DType::uint32, width), shorts = value_type(DType::uint16, width);
     // Rounds to nearest even. A NaN stays a NaN.
@@ -82,11 +84,12 @@ std::string Helpers::narrow_half(DType half, int width) {
         "  const {4} near = (bits + 0x7fffu + ((bits >> 16) & 1u)) >> 16;\n"
         "  const {4} quiet = (bits >> 16) | 0x40u;\n  return {2};\n}}\n",
         floats, name,
-        dialect_.converted(DType::uint16, width, width == 1 ? "x != x ? quiet : near" : "select(near, quiet, x != x)"),
-        shorts, bits, prefix, dialect_.bits_as(DType::uint32, width, "x"));
-    text +=
-        fmt::format("{0}{1} {2}_widened({3} x) {{ return {4}; }}\n", prefix, floats, name, shorts,
-                    dialect_.bits_as(DType::float32, width, dialect_.converted(DType::uint32, width, "x") + " << 16"));
+        dialect_.converted(value_type(DType::uint16, width),
+                           width == 1 ? "x != x ? quiet : near" : "select(near, quiet, x != x)"),
+        shorts, bits, prefix, dialect_.bits_as(value_type(DType::uint32, width), "x"));
+    text += fmt::format("{0}{1} {2}_widened({3} x) {{ return {4}; }}\n", prefix, floats, name, shorts,
+                        dialect_.bits_as(value_type(DType::float32, width),
+                                         dialect_.converted(value_type(DType::uint32, width), "x") + " << 16"));
   }
   text += fmt::format("{2}{0} {1}_rounded({0} x) {{ return {1}_widened({1}(x)); }}\n", floats, name, prefix);
   add(name, text);
@@ -99,7 +102,7 @@ std::string Helpers::rounded(DType half, int width) {
   if (!calls_roundings_) return name;
   const std::string floats = value_type(DType::float32, width);
   add("called_" + name,
-      fmt::format("{0}{1} called_{2}({1} x) {{ return {2}(x); }}\n", dialect_.called_function_prefix(), floats, name));
+      fmt::format("{0}{1} called_{2}({1} x) {{ return {2}(x); }}\n", dialect_.called_function_prefix, floats, name));
   return "called_" + name;
 }
 
@@ -109,7 +112,7 @@ std::string Helpers::keep(DType dtype, int width, const std::string& value, cons
   const std::string name = fmt::format("keep_{}x{}", short_type(dtype), width);
   add(name, fmt::format("{4}void {0}({1} x, {5} p, int count) {{\n  if (count >= {3}) {{\n    {6};\n    return;\n  }}\n"
                         "  {2} lanes[{3}];\n  {7};\n  for (int k = 0; k < count; ++k) p[k] = lanes[k];\n}}\n",
-                        name, value_type(dtype, width), value_type(dtype), width, dialect_.function_prefix(),
+                        name, value_type(dtype, width), value_type(dtype), width, dialect_.function_prefix,
                         dialect_.pointer(MemorySpace::Local, value_type(dtype), false),
                         dialect_.store_vector(width, "x", "p"), dialect_.store_vector(width, "x", "lanes")));
   return fmt::format("{}({}, {}, {})", name, value, place, count);
@@ -120,7 +123,7 @@ std::string Helpers::kept(DType dtype, int width, const std::string& place, cons
   const std::string name = fmt::format("kept_{}x{}", short_type(dtype), width);
   add(name, fmt::format("{4}{1} {0}({5} p, int count) {{\n  if (count >= {3}) return {6};\n  {2} lanes[{3}];\n"
                         "  for (int k = 0; k < {3}; ++k) lanes[k] = k < count ? p[k] : ({2})0;\n  return {7};\n}}\n",
-                        name, value_type(dtype, width), value_type(dtype), width, dialect_.function_prefix(),
+                        name, value_type(dtype, width), value_type(dtype), width, dialect_.function_prefix,
                         dialect_.pointer(MemorySpace::Local, value_type(dtype), true), dialect_.load_vector(width, "p"),
                         dialect_.load_vector(width, "lanes")));
   return fmt::format("{}({}, {})", name, place, count);
@@ -146,12 +149,12 @@ std::string Helpers::load(DType memory, int width, const std::string& buffer, co
   const std::string name = fmt::format("{}_{}x{}", run ? "load" : "gather", short_type(memory), width);
   std::string text = fmt::format(
       "// Lanes [first, last){}; 0 in the others.\n{}{} {}({} p, {} at, {}int first, int last) {{\n",
-      run ? "" : ", step apart", dialect_.function_prefix(), type, name,
+      run ? "" : ", step apart", dialect_.function_prefix, type, name,
       dialect_.pointer(MemorySpace::Global, memory_type(memory), true), position, run ? "" : position + " step, ");
   if (width == 1) {
     text += fmt::format("  return first <= 0 && last > 0 ? {} : ({})0;\n}}\n", element(memory, "p", "at"), scalar);
   } else {
-    if (run && !(is_half(memory) && !dialect_.has_vector_arithmetic())) {
+    if (run && !(is_half(memory) && !dialect_.vector_arithmetic)) {
       text += fmt::format("  if (first <= 0 && last >= {}) return {};\n", width, whole(memory, width, "p", "at"));
     } else if (!run) {
       text += fmt::format(
@@ -175,10 +178,10 @@ std::string Helpers::store(DType memory, int width, const std::string& buffer, c
   const std::string scalar = value_type(memory);
   const bool run = step == 1 || width == 1;
   const std::string name = fmt::format("{}_{}x{}", run ? "store" : "scatter", short_type(memory), width);
-  const bool vectors = dialect_.has_vector_arithmetic();
+  const bool vectors = dialect_.vector_arithmetic;
   if (memory == DType::bfloat16 && !vectors) narrow_half(memory, 1);
   const std::string position = dialect_.position_type(true);
-  std::string text = fmt::format("{}void {}({} x, {} p, {} at, {}int first, int last) {{\n", dialect_.function_prefix(),
+  std::string text = fmt::format("{}void {}({} x, {} p, {} at, {}int first, int last) {{\n", dialect_.function_prefix,
                                  name, type, dialect_.pointer(MemorySpace::Global, memory_type(memory), false),
                                  position, run ? "" : position + " step, ");
   if (width == 1) {

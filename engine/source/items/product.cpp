@@ -26,7 +26,7 @@ constexpr Shape kShapes[] = {{128, 8, 256}, {64, 8, 256}, {256, 4, 256}, {128, 8
 
 class ProductRenderer : private FactorStatements {
  public:
-  ProductRenderer(const LoopProgram& program, const ItemDialect& dialect, const Factors& factors, const Contraction& c,
+  ProductRenderer(const LoopProgram& program, const Dialect& dialect, const Factors& factors, const Contraction& c,
                   const DeviceTraits& table, const WorkDivision& work, std::size_t shape)
       : FactorStatements(program, dialect, factors, c, table), work_(work), fma_(table.fma) {
     int_ = dialect.position_type(work.wide);
@@ -191,8 +191,8 @@ class ProductRenderer : private FactorStatements {
 
 }  // namespace
 
-std::optional<Rendered> render_product(const LoopProgram& program, const ItemDialect& dialect,
-                                       const DeviceTraits& table, const RenderOptions& options) {
+std::optional<Rendered> render_product(const LoopProgram& program, const Dialect& dialect, const DeviceTraits& table,
+                                       const RenderOptions& options) {
   if (!table.cpu) return std::nullopt;
   const codegen::Contraction* c = codegen::contraction_in(program.form);
   if (c == nullptr || !is_floating(c->dtype) || std::min(c->rows, c->columns) < kProductPatterns.product_side ||

@@ -21,7 +21,7 @@ inline constexpr schedule::PatternLimits kProductPatterns{.product_work = 1 << 1
 /// Renders the program as one function over blocks of results. Returns nullopt unless it is a contraction
 /// (codegen/contraction.hpp) of floats, large enough, on a CPU device. `options.shape` selects the sizes of blocks.
 /// Throws DeviceError as `render` does.
-std::optional<Rendered> render_product(const codegen::LoopProgram& program, const ItemDialect& dialect,
+std::optional<Rendered> render_product(const codegen::LoopProgram& program, const Dialect& dialect,
                                        const DeviceTraits& table, const RenderOptions& options);
 
 }  // namespace oriel::source::items

@@ -32,8 +32,7 @@ constexpr std::size_t kMostTwice = 8;
 
 class Renderer : private ItemStatementWriter {
  public:
-  Renderer(const LoopProgram& program, const ItemDialect& dialect, const DeviceTraits& table,
-           const RenderOptions& options)
+  Renderer(const LoopProgram& program, const Dialect& dialect, const DeviceTraits& table, const RenderOptions& options)
       : ItemStatementWriter(program, dialect, table),
         table_(table),
         work_(divide_work(program, table, options)),
@@ -183,7 +182,7 @@ class Renderer : private ItemStatementWriter {
                                     [](const Instr& in) { return in.code == codegen::Code::Store; });
     if (work_.group == 1 || !work_.rows || !stores) return write_each(stage.outer, outer);
     // Others may still read what is about to be overwritten.
-    line("{}", dialect_.barrier(true));
+    line("{}", dialect_.global_barrier);
     std::vector<Instr> values;
     std::vector<Instr> last;
     for (const Instr& in : stage.outer) (in.code == codegen::Code::Store ? last : values).push_back(in);
@@ -300,12 +299,12 @@ class Renderer : private ItemStatementWriter {
     line("{};", dialect_.local_array(value_type(r.dtype), fmt::format("tree{}", r.result), work_.group));
     line("tree{}[item] = {};", r.result, sum);
     open("for (int half_way = {}; half_way > 0; half_way /= 2) {{", work_.group / 2);
-    line("{}", dialect_.barrier(false));
+    line("{}", dialect_.barrier);
     line("if (item < half_way) tree{0}[item] = {1};", r.result,
          helpers_.join(r.op, r.dtype, 1, fmt::format("tree{}[item]", r.result),
                        fmt::format("tree{}[item + half_way]", r.result)));
     close();
-    line("{}", dialect_.barrier(false));
+    line("{}", dialect_.barrier);
     return fmt::format("tree{}[0]", r.result);
   }
 
@@ -380,7 +379,7 @@ std::string Rendered::source_beside(SharedHelpers& shared) const {
   return fmt::format("{}#include \"{}\"\n{}", header, shared.file(), body);
 }
 
-Rendered render(const LoopProgram& program, const ItemDialect& dialect, const DeviceTraits& table,
+Rendered render(const LoopProgram& program, const Dialect& dialect, const DeviceTraits& table,
                 const RenderOptions& options) {
   const auto in = [](WorkMapping mapping, Rendered out) {
     out.mapping = mapping;

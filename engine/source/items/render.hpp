@@ -28,7 +28,7 @@ enum class WorkMapping : std::uint8_t {
 };
 
 struct Rendered {
-  const ItemDialect* dialect = nullptr;
+  const Dialect* dialect = nullptr;
   /// The functions of the source: one, or two if the points of a reduction are split into parts. Then the second
   /// function combines the parts. A scan in shares has three. Arguments: buffers, partial results (if there are several
   /// functions), numbers, parameters, the number of the pass if there are passes, and for the first function the local
@@ -65,7 +65,7 @@ struct RenderOptions {
 };
 
 /// Throws DeviceError if the device lacks something that the program needs.
-Rendered render(const codegen::LoopProgram& program, const ItemDialect& dialect, const DeviceTraits& table,
+Rendered render(const codegen::LoopProgram& program, const Dialect& dialect, const DeviceTraits& table,
                 const RenderOptions& options);
 
 }  // namespace oriel::source::items

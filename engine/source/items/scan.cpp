@@ -48,7 +48,7 @@ Op reduction_of(Op op) {
 
 class ScanRenderer : private ItemStatementWriter {
  public:
-  ScanRenderer(const LoopProgram& program, const ItemDialect& dialect, const DeviceTraits& table)
+  ScanRenderer(const LoopProgram& program, const Dialect& dialect, const DeviceTraits& table)
       : ItemStatementWriter(program, dialect, table),
         scan_(*program.scanning),
         to_(program.arguments.back().dtype),
@@ -156,7 +156,7 @@ class ScanRenderer : private ItemStatementWriter {
     const auto element = [&](std::size_t argument, const std::string& where) {
       const DType from = program_.arguments[argument].dtype;
       const std::string value = helpers_.load_one(from, buffers_[argument], where);
-      return from == to_ ? value : dialect_.converted(to_, 1, value);
+      return from == to_ ? value : dialect_.converted(value_type(to_), value);
     };
     if (recurs_) line("{} = {};", name + "_a", element(0, scan_.number ? "0" : at));
     line("{} = {};", name + "_b", element(recurs_ ? 1 : 0, at));
@@ -280,7 +280,7 @@ class ScanRenderer : private ItemStatementWriter {
     for (const std::string& c : components())
       line("stage_{0}[{1}] = element_{0};", c, slot(fmt::format("e * {} + item", kItems)));
     close();
-    line("{}", dialect_.barrier(false));
+    line("{}", dialect_.barrier);
     // A run of neighbouring elements in registers.
     declare("sum");
     const std::string mine = slot(fmt::format("item * {} + k", kRun));
@@ -298,7 +298,7 @@ class ScanRenderer : private ItemStatementWriter {
     for (const std::string& c : components()) line("total_{0}[item] = sum_{0};", c);
     line("int from = 0;");
     open("for (int apart = 1; apart < {}; apart *= 2) {{", kItems);
-    line("{}", dialect_.barrier(false));
+    line("{}", dialect_.barrier);
     declare("earlier");
     open("if (item >= apart) {{");
     for (const std::string& c : components()) line("earlier_{0} = total_{0}[from + item - apart];", c);
@@ -307,7 +307,7 @@ class ScanRenderer : private ItemStatementWriter {
     line("from = {} - from;", kItems);
     for (const std::string& c : components()) line("total_{0}[from + item] = sum_{0};", c);
     close();
-    line("{}", dialect_.barrier(false));
+    line("{}", dialect_.barrier);
     if (stores) {
       declare("sofar");
       open("if (item > 0) {{");
@@ -324,7 +324,7 @@ class ScanRenderer : private ItemStatementWriter {
     }
     for (const std::string& c : components()) line("element_{0} = total_{0}[from + {1}];", c, kItems - 1);
     advance_carry("element");
-    line("{}", dialect_.barrier(false));
+    line("{}", dialect_.barrier);
     if (stores) {
       open("for (int e = 0; e < {}; ++e) {{", kRun);
       line("const {} at = tile + e * {} + item;", int_, kItems);
@@ -332,7 +332,7 @@ class ScanRenderer : private ItemStatementWriter {
       write("at", fmt::format("stage_b[{}]", slot(fmt::format("e * {} + item", kItems))));
       close();
       close();
-      line("{}", dialect_.barrier(false));
+      line("{}", dialect_.barrier);
     }
     close();
   }
@@ -349,7 +349,7 @@ class ScanRenderer : private ItemStatementWriter {
 
 }  // namespace
 
-std::optional<Rendered> render_scan(const LoopProgram& program, const ItemDialect& dialect, const DeviceTraits& table) {
+std::optional<Rendered> render_scan(const LoopProgram& program, const Dialect& dialect, const DeviceTraits& table) {
   if (!program.scanning) return std::nullopt;
   return ScanRenderer(program, dialect, table).run();
 }

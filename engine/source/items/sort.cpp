@@ -34,7 +34,7 @@ constexpr int with_padding(int elements) { return elements + elements / kLocalBa
 
 class SortRenderer : private ItemStatementWriter {
  public:
-  SortRenderer(const LoopProgram& program, const ItemDialect& dialect, const DeviceTraits& table)
+  SortRenderer(const LoopProgram& program, const Dialect& dialect, const DeviceTraits& table)
       : ItemStatementWriter(program, dialect, table),
         sort_(*program.sorting),
         from_(program.arguments.front().dtype),
@@ -122,7 +122,7 @@ class SortRenderer : private ItemStatementWriter {
   std::string length() { return extent("sorted", sort_.extent); }
   std::string share_length() { return extent("share", share_); }
   std::string share_count() { return extent("shares", shares_); }
-  void barrier() { line("{}", dialect_.barrier(false)); }
+  void barrier() { line("{}", dialect_.barrier); }
   std::string key_type() const { return value_type(key_); }
   std::string place_type() const { return value_type(place_); }
   /// A number of the type of keys.
@@ -173,7 +173,7 @@ class SortRenderer : private ItemStatementWriter {
       return;
     }
     const DType value = codegen::register_dtype(from_);
-    line("key = {};", dialect_.bits_as(key_, 1, fmt::format("({})({})", value_type(value), element)));
+    line("key = {};", dialect_.bits_as(value_type(key_), fmt::format("({})({})", value_type(value), element)));
     const std::uint64_t infinity = key_ == DType::uint64 ? 0x7ff0000000000000u : 0x7f800000u;
     line("const bool none = (key & {}) > {};", key_number(all_bits() / 2), key_number(infinity));
     // Positions keep the order of zeros of both signs.
@@ -190,7 +190,7 @@ class SortRenderer : private ItemStatementWriter {
 
   /// Stores what has a key in the result.
   void store_result(const std::string& at, const std::string& key, const std::string& place) {
-    if (sort_.positions) return line("{}[{}] = {};", buffers_.back(), at, dialect_.converted(to_, 1, place));
+    if (sort_.positions) return line("{}[{}] = {};", buffers_.back(), at, dialect_.converted(value_type(to_), place));
     if (!is_floating(from_)) {
       const std::string number = fmt::format("({}{}{}) - {}", flipped(), key, mask(), key_number(lift()));
       return line("{};",
@@ -199,8 +199,8 @@ class SortRenderer : private ItemStatementWriter {
     open("{{");
     line("const {} sorted = {}{};", key_type(), flipped(), key);
     line("const {0} bits = sorted & {1} ? sorted ^ {1} : ~sorted;", key_type(), key_number(sign()));
-    line("{};",
-         helpers_.store_one(to_, buffers_.back(), at, dialect_.bits_as(codegen::register_dtype(from_), 1, "bits")));
+    line("{};", helpers_.store_one(to_, buffers_.back(), at,
+                                   dialect_.bits_as(value_type(codegen::register_dtype(from_)), "bits")));
     close();
   }
 
@@ -430,7 +430,7 @@ class SortRenderer : private ItemStatementWriter {
 
 }  // namespace
 
-std::optional<Rendered> render_sort(const LoopProgram& program, const ItemDialect& dialect, const DeviceTraits& table) {
+std::optional<Rendered> render_sort(const LoopProgram& program, const Dialect& dialect, const DeviceTraits& table) {
   if (!program.sorting) return std::nullopt;
   return SortRenderer(program, dialect, table).run();
 }

@@ -14,7 +14,7 @@ namespace oriel::source::items {
 /// that fits its local memory there. Longer rows are cut into shares: for each digit of 8 bits, one function counts the
 /// digits of each share, one adds up what is before each share, and one moves the elements, after it has sorted them by
 /// tiles.
-std::optional<Rendered> render_sort(const codegen::LoopProgram& program, const ItemDialect& dialect,
+std::optional<Rendered> render_sort(const codegen::LoopProgram& program, const Dialect& dialect,
                                     const DeviceTraits& table);
 
 }  // namespace oriel::source::items

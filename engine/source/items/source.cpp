@@ -2,7 +2,6 @@
 
 #include <fmt/format.h>
 
-#include <algorithm>
 #include <functional>
 #include <set>
 
@@ -32,7 +31,7 @@ std::string header(const LoopProgram& program, const Rendered& out, const std::v
   return head.text();
 }
 
-std::vector<std::string> signature(const LoopProgram& program, const ItemDialect& dialect, const Rendered& out,
+std::vector<std::string> signature(const LoopProgram& program, const Dialect& dialect, const Rendered& out,
                                    const std::vector<std::string>& buffers,
                                    const std::vector<std::string>& parameter_names, const Places& partials) {
   std::vector<std::string> list;
@@ -42,35 +41,32 @@ std::vector<std::string> signature(const LoopProgram& program, const ItemDialect
     const Argument& argument = program.arguments[a];
     list.push_back(fmt::format(
         "{} {}{}", dialect.pointer(MemorySpace::Global, dialect.memory_type(argument.dtype), !argument.output),
-        alone ? dialect.restricted() + " " : "", buffers[a]));
+        alone ? dialect.restricted + std::string(" ") : "", buffers[a]));
   }
   for (const auto& [dtype, name] : partials)
     list.push_back(fmt::format("{} {} {}", dialect.pointer(MemorySpace::Global, dialect.value_type(dtype), false),
-                               dialect.restricted(), name));
+                               dialect.restricted, name));
   for (std::size_t k = 0; k < out.numbers.size(); ++k)
-    list.push_back(fmt::format("const {} n{}", dialect.position_type(out.wide), k));
+    list.push_back(dialect.number_argument(dialect.position_type(out.wide), fmt::format("n{}", k)));
   for (std::size_t k = 0; k < out.parameters.size(); ++k)
-    list.push_back(fmt::format("const {} {}", dialect.value_type(out.parameters[k].second), parameter_names[k]));
-  if (out.passes > 0) list.emplace_back("const int pass");
+    list.push_back(dialect.number_argument(dialect.value_type(out.parameters[k].second), parameter_names[k]));
+  if (out.passes > 0) list.push_back(dialect.number_argument(dialect.position_type(false), "pass"));
   return list;
 }
 
 }  // namespace
 
-void finish_source(const LoopProgram& program, const ItemDialect& dialect, Rendered& out,
+void finish_source(const LoopProgram& program, const Dialect& dialect, Rendered& out,
                    const std::vector<std::string>& bodies, const std::vector<std::string>& parameter_names,
                    const Places& partials, const Places& kept) {
   const std::vector<std::string> buffers = argument_names(program);
   out.dialect = &dialect;
-  KernelHead head;
-  head.arguments = signature(program, dialect, out, buffers, parameter_names, partials);
-  std::string everything;
-  for (const std::string& argument : head.arguments) everything += (everything.empty() ? "" : ", ") + argument;
-  for (std::size_t k = 0; k < kept.size(); ++k) {
-    head.rows.push_back({kept[k].first, kept[k].second, out.kept_bytes[k]});
-    everything += fmt::format(", {} {}", dialect.pointer(MemorySpace::Local, dialect.value_type(kept[k].first), false),
-                              kept[k].second);
-  }
+  std::vector<std::string> arguments = signature(program, dialect, out, buffers, parameter_names, partials);
+  const std::size_t without_rows = arguments.size();
+  for (const auto& [dtype, name] : kept)
+    arguments.push_back(
+        fmt::format("{} {}", dialect.pointer(MemorySpace::Local, dialect.value_type(dtype), false), name));
+  std::string everything = fmt::format("{}", fmt::join(arguments, ", "));
   for (const std::string& body : bodies) everything += body;
   for (const auto& [name, text] : out.helpers) everything += name;
   for (const Grid& g : out.grids) everything += fmt::format("{} {} ", g.local[0], g.local[1]);
@@ -81,10 +77,10 @@ void finish_source(const LoopProgram& program, const ItemDialect& dialect, Rende
   for (std::size_t k = 0; k < bodies.size(); ++k) {
     const char* part = bodies.size() == 1 ? "" : k == 0 ? "_parts" : k == 1 ? "_join" : "_rest";
     out.functions.push_back(fmt::format("{}{}_{}", base, part, tag));
-    head.name = out.functions.back();
-    std::copy(out.grids[k].local.begin(), out.grids[k].local.end(), head.group);
-    if (k > 0) head.rows.clear();
-    out.body += "\n" + dialect.kernel(head, bodies[k]);
+    if (k > 0) arguments.resize(without_rows);
+    const auto& group = out.grids[k].local;
+    out.body += "\n" + dialect.kernel(group[0], group[1], group[2], out.functions.back(),
+                                      fmt::format("{}", fmt::join(arguments, ", ")), bodies[k]);
   }
   out.header = header(program, out, buffers);
 }

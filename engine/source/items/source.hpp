@@ -16,7 +16,7 @@ using Places = std::vector<std::pair<DType, std::string>>;
 
 /// Fills in functions, body and header. Everything else must be there. Only the first function takes kept rows as
 /// arguments.
-void finish_source(const codegen::LoopProgram& program, const ItemDialect& dialect, Rendered& out,
+void finish_source(const codegen::LoopProgram& program, const Dialect& dialect, Rendered& out,
                    const std::vector<std::string>& bodies, const std::vector<std::string>& parameter_names,
                    const Places& partials = {}, const Places& kept = {});
 

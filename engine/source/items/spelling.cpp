@@ -56,7 +56,7 @@ std::string short_type(DType dtype) {
 std::string Helpers::truth(const std::string& test, DType compared, int width) const {
   if (width == 1) return fmt::format("({})({})", value_type(DType::bool_), test);
   const std::string mask = value_type(signed_of(compared), width);
-  return dialect_.converted(DType::bool_, width, fmt::format("({}) & ({})(1)", test, mask));
+  return dialect_.converted(value_type(DType::bool_, width), fmt::format("({}) & ({})(1)", test, mask));
 }
 
 std::string Helpers::choose(const std::string& mask, int width, const std::string& yes, const std::string& no) const {
@@ -69,7 +69,9 @@ std::string Helpers::choose(const std::string& mask, int width, const std::strin
 std::string Helpers::wrapping(const char* sign, DType dtype, int width, const std::string& a,
                               const std::string& b) const {
   const DType bits = unsigned_of(dtype);
-  const auto as = [&](DType to, const std::string& x) { return is_signed(dtype) ? dialect_.bits_as(to, width, x) : x; };
+  const auto as = [&](DType to, const std::string& x) {
+    return is_signed(dtype) ? dialect_.bits_as(value_type(to, width), x) : x;
+  };
   if (width == 1 && itemsize(dtype) < 4) {
     const std::string wide = value_type(DType::uint32);
     return as(dtype,
@@ -97,7 +99,7 @@ std::string Helpers::by_lane(const std::string& name, DType result, std::span<co
     const std::string one = expression(lanes);  // may add helpers
     add(function,
         fmt::format("{0}{1} {2}({3}) {{\n  {1} r;\n  for (int k = 0; k < {4}; ++k) {5} = {6};\n  return r;\n}}\n",
-                    dialect_.function_prefix(), value_type(result, width), function, arguments, width,
+                    dialect_.function_prefix, value_type(result, width), function, arguments, width,
                     dialect_.lane("r", "k"), one));
   }
   return fmt::format("{}({})", function, values);
@@ -112,7 +114,7 @@ std::string Helpers::identity(Op op, DType dtype) const {
 }
 
 std::string Helpers::spell(const Instr& in, int width, const std::vector<std::string>& x) {
-  if (width > 1 && !dialect_.has_vector_arithmetic()) {
+  if (width > 1 && !dialect_.vector_arithmetic) {
     const bool round = in.code == Code::Round;
     const std::string name =
         fmt::format("{}_{}_{}", round ? "round" : graph::snake_name(in.op), short_type(in.from), short_type(in.dtype));
@@ -139,8 +141,9 @@ std::string Helpers::spell(const Instr& in, int width, const std::vector<std::st
     case Op::Where: {
       const std::string mask = value_type(signed_of(in.dtype), width);
       const std::string test =
-          width == 1 ? x[0] + " != 0"
-                     : fmt::format("{} != ({})(0)", dialect_.converted(signed_of(in.dtype), width, x[0]), mask);
+          width == 1
+              ? x[0] + " != 0"
+              : fmt::format("{} != ({})(0)", dialect_.converted(value_type(signed_of(in.dtype), width), x[0]), mask);
       return choose(test, width, x[1], x[2]);
     }
     case Op::Min:
@@ -169,12 +172,12 @@ std::string Helpers::extreme(Op op, DType dtype, int width, const std::string& a
   add(name, fmt::format("// NaN if either is.\n{3}{0} {1}({0} x, {0} y) {{ return {2}; }}\n", type, name,
                         width == 1 ? fmt::format("x {} y || x != x ? x : y", sign)
                                    : fmt::format("select(select(y, x, x {} y), x, x != x)", sign),
-                        dialect_.function_prefix()));
+                        dialect_.function_prefix));
   return fmt::format("{}({}, {})", name, a, b);
 }
 
 std::string Helpers::fused(DType dtype, int width, const std::string& a, const std::string& b, const std::string& c) {
-  if (width == 1 || dialect_.has_vector_arithmetic()) return fmt::format("fma({}, {}, {})", a, b, c);
+  if (width == 1 || dialect_.vector_arithmetic) return fmt::format("fma({}, {}, {})", a, b, c);
   const DType types[] = {dtype, dtype, dtype};
   return by_lane("fused_" + short_type(dtype), dtype, types, width, {a, b, c},
                  [&](const std::vector<std::string>& lane) { return fused(dtype, 1, lane[0], lane[1], lane[2]); });
@@ -191,7 +194,7 @@ std::string Helpers::fold(Op op, DType dtype, int width, const std::string& a) {
                         join(op, dtype, w, dialect_.half_of(last, 2 * w, false), dialect_.half_of(last, 2 * w, true)));
     last = next;
   }
-  add(name, fmt::format("{}{} {}({} x) {{\n{}  return {};\n}}\n", dialect_.function_prefix(), value_type(dtype), name,
+  add(name, fmt::format("{}{} {}({} x) {{\n{}  return {};\n}}\n", dialect_.function_prefix, value_type(dtype), name,
                         value_type(dtype, width), body, last));
   return fmt::format("{}({})", name, a);
 }
@@ -208,7 +211,7 @@ std::string Helpers::keep_lanes(Op op, DType dtype, int width, const std::string
                         "  return {6};\n}}\n",
                         type, name, width, element, dialect_.store_vector(width, "x", "lanes"),
                         dialect_.store_vector(width, "rest", "others"), dialect_.load_vector(width, "lanes"),
-                        dialect_.function_prefix()));
+                        dialect_.function_prefix));
   return fmt::format("{}({}, {}, {})", name, a, rest, count);
 }
 
@@ -230,7 +233,7 @@ std::string Helpers::spell_float(const Instr& in, int width, const std::vector<s
     case Op::IsNan:
       return truth(fmt::format("{0} != {0}", x[0]), in.from, width);
     case Op::IsInf:
-      return truth(fmt::format("fabs({}) == ({})({})", x[0], type, dialect_.infinity(DType::float32)), in.from, width);
+      return truth(fmt::format("fabs({}) == ({})({})", x[0], type, dialect_.infinity[0]), in.from, width);
     case Op::Add:
       return between("+");
     case Op::Sub:
@@ -247,7 +250,7 @@ std::string Helpers::spell_float(const Instr& in, int width, const std::vector<s
                       "  if (rest != 0 && (rest < 0) != (y < 0)) quotient -= 1;\n  const {0} down = floor(quotient);\n"
                       "  const {0} nearest = quotient - down > ({0})0.5f ? down + 1 : down;\n"
                       "  return y == 0 ? x / y : quotient != 0 ? nearest : copysign(({0})0, x / y);\n}}\n",
-                      scalar, short_type(in.from), dialect_.function_prefix()));
+                      scalar, short_type(in.from), dialect_.function_prefix));
       return fmt::format("{}({}, {})",
                          lanewise("floor_quotient", in.from, in.from, width, 2,
                                   fmt::format("floor_quotient_of_{}(x, y)", short_type(in.from))),
@@ -258,7 +261,7 @@ std::string Helpers::spell_float(const Instr& in, int width, const std::vector<s
       const std::string rest = fmt::format("fmod_{}", short_type(in.from));
       add(rest, fmt::format("// The sign of y.\n{2}{0} {1}({0} x, {0} y) {{\n  const {0} rest = fmod(x, y);\n"
                             "  return rest != 0 && (rest < 0) != (y < 0) ? rest + y : rest;\n}}\n",
-                            scalar, rest, dialect_.function_prefix()));
+                            scalar, rest, dialect_.function_prefix));
       return fmt::format("{}({}, {})", lanewise("remainder", in.from, in.from, width, 2, rest + "(x, y)"), x[0], x[1]);
     }
     default:
@@ -267,23 +270,24 @@ std::string Helpers::spell_float(const Instr& in, int width, const std::vector<s
   // Only fmod of floats is C's; integers have a function of their own.
   const std::string_view function = in.op == Op::Fmod ? "fmod" : graph::row(in.op).c_function;
   if (function.empty())
-    throw InternalError("render", fmt::format("{} has no {} spelling for floats", graph::name(in.op), dialect_.name()));
-  const FunctionFault fault = dialect_.fault(in.op, in.from, type);
+    throw InternalError("render", fmt::format("{} has no {} spelling for floats", graph::name(in.op), dialect_.name));
+  const FunctionFault* const fault = dialect_.fault(in.op, in.from);
   const auto called = [&](const std::string& name) { return fmt::format("{}({})", name, fmt::join(x, ", ")); };
   const auto by_lanes = [&] {
     const int arity = static_cast<int>(x.size());
     return lanewise(fmt::format("{}_of", function), in.from, in.from, width, arity,
                     fmt::format("{}({})", function, arity > 1 ? "x, y" : "x"));
   };
-  if (fault.in_vectors) return called(by_lanes());
+  if (fault == nullptr) return called(std::string(function));
+  if (fault->in_vectors) return called(by_lanes());
   std::string body;
-  if (width > 1 && !fault.vectors_where.empty())
-    body = fmt::format("  if (any({})) return {}(x);\n  return {}(x);\n", fault.vectors_where, by_lanes(), function);
-  if (!fault.where.empty())
-    body = fmt::format("  return {};\n", choose(fault.where, width, fault.value, fmt::format("{}(x)", function)));
+  if (const std::string where = fault->vectors_where(type); width > 1 && !where.empty())
+    body = fmt::format("  if (any({})) return {}(x);\n  return {}(x);\n", where, by_lanes(), function);
+  if (const std::string where = fault->where(type); !where.empty())
+    body = fmt::format("  return {};\n", choose(where, width, fault->value(type), fmt::format("{}(x)", function)));
   if (body.empty()) return called(std::string(function));
   const std::string name = fmt::format("{}_{}x{}", function, short_type(in.from), width);
-  add(name, fmt::format("{0}{1} {2}({1} x) {{\n{3}}}\n", dialect_.function_prefix(), type, name, body));
+  add(name, fmt::format("{0}{1} {2}({1} x) {{\n{3}}}\n", dialect_.function_prefix, type, name, body));
   return called(name);
 }
 
@@ -303,7 +307,7 @@ std::string Helpers::spell_integer(const Instr& in, int width, const std::vector
     case Op::Neg:
       return wrapping("-", dtype, width, fmt::format("({})(0)", type), x[0]);
     case Op::Abs:
-      return is_signed(dtype) ? dialect_.magnitude(dtype, width, x[0]) : x[0];
+      return is_signed(dtype) ? dialect_.magnitude(value_type(dtype, width), x[0]) : x[0];
     case Op::Sign:
       return boolean ? x[0] : lanes("sign", fmt::format("({})((x > 0) - (x < 0))", scalar));
     case Op::Floor:
@@ -341,7 +345,7 @@ std::string Helpers::spell_integer(const Instr& in, int width, const std::vector
   const std::string rest = fmt::format("{1} ? ({0})0 : ({0})(x % y)", scalar, no_rest);
   const std::string suffix = short_type(dtype);
   const auto scalar_function = [&](const std::string& name, const std::string& body) {
-    add(name, fmt::format("{3}{0} {1}({0} x, {0} y) {{\n{2}}}\n", scalar, name, body, dialect_.function_prefix()));
+    add(name, fmt::format("{3}{0} {1}({0} x, {0} y) {{\n{2}}}\n", scalar, name, body, dialect_.function_prefix));
     return name + "(x, y)";
   };
   switch (in.op) {
@@ -392,7 +396,7 @@ std::string Helpers::spell_integer(const Instr& in, int width, const std::vector
                                                          scalar)));
     default:
       throw InternalError("render",
-                          fmt::format("{} has no {} spelling for integers", graph::name(in.op), dialect_.name()));
+                          fmt::format("{} has no {} spelling for integers", graph::name(in.op), dialect_.name));
   }
 }
 
@@ -407,11 +411,12 @@ std::string Helpers::spell_conversion(const Instr& in, int width, const std::str
       return fmt::format("{}_widened({}({}))", narrow_half(in.dtype, width), narrow_half(in.from, width), x);
     }
     if (is_half(in.from))
-      return dialect_.bits_as(in.dtype, width, fmt::format("{}({})", narrow_half(in.from, width), x));
+      return dialect_.bits_as(value_type(in.dtype, width), fmt::format("{}({})", narrow_half(in.from, width), x));
     if (is_half(in.dtype))
-      return fmt::format("{}_widened({})", narrow_half(in.dtype, width), dialect_.bits_as(DType::uint16, width, x));
+      return fmt::format("{}_widened({})", narrow_half(in.dtype, width),
+                         dialect_.bits_as(value_type(DType::uint16, width), x));
     if (in.dtype == DType::bool_ && in.from != DType::bool_) return truth(zero, compared, width);
-    return dialect_.bits_as(in.dtype, width, x);
+    return dialect_.bits_as(value_type(in.dtype, width), x);
   }
   if (in.dtype == DType::bool_) return in.from == DType::bool_ ? x : truth(zero, compared, width);
   if (is_floating(in.from) && !is_floating(in.dtype)) {
@@ -419,12 +424,12 @@ std::string Helpers::spell_conversion(const Instr& in, int width, const std::str
     add(name,
         fmt::format("// 0 for NaN: devices may saturate it to anything.\n{4}{0} {1}({2} x) {{ return {3}; }}\n", to,
                     name, from,
-                    dialect_.saturated(in.dtype, width,
+                    dialect_.saturated(value_type(in.dtype, width),
                                        width == 1 ? "x == x ? x : 0" : fmt::format("select(({})(0), x, x == x)", from)),
-                    dialect_.function_prefix()));
+                    dialect_.function_prefix));
     return fmt::format("{}({})", name, x);
   }
-  return dialect_.converted(in.dtype, width, x);
+  return dialect_.converted(value_type(in.dtype, width), x);
 }
 
 }  // namespace oriel::source::items

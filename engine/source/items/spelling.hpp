@@ -20,7 +20,7 @@ class Helpers {
  public:
   /// `dialect` must outlive the object. `asks_alignment`: a vector of 16 bytes or fewer in global memory is one access
   /// where it is aligned, which a device's compiler does not ask by itself (it makes four of it).
-  explicit Helpers(const ItemDialect& dialect, bool asks_alignment = false)
+  explicit Helpers(const Dialect& dialect, bool asks_alignment = false)
       : dialect_(dialect), asks_alignment_(asks_alignment) {}
 
   /// Roundings to halves become calls of a function that is not inlined: the time in which drivers compile a kernel
@@ -85,7 +85,7 @@ class Helpers {
   std::string spell_integer(const codegen::Instr& in, int width, const std::vector<std::string>& x);
   std::string spell_conversion(const codegen::Instr& in, int width, const std::string& x);
 
-  const ItemDialect& dialect_;
+  const Dialect& dialect_;
   const bool asks_alignment_;
   bool calls_roundings_ = false;
   std::vector<std::pair<std::string, std::string>> functions_;

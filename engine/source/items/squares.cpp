@@ -40,7 +40,7 @@ std::set<std::int32_t> transposed_loads(const LoopProgram& program, std::size_t 
 
 class SquareRenderer : private ItemStatementWriter {
  public:
-  SquareRenderer(const LoopProgram& program, const ItemDialect& dialect, const WorkDivision& work,
+  SquareRenderer(const LoopProgram& program, const Dialect& dialect, const WorkDivision& work,
                  const DeviceTraits& table, int lanes, std::size_t across, std::set<std::int32_t> transposed)
       : ItemStatementWriter(program, dialect, table),
         work_(work),
@@ -99,7 +99,7 @@ class SquareRenderer : private ItemStatementWriter {
     }
     for (int r = 0; r < lanes_; ++r) body += fmt::format("  t[{}] = a{}_{};\n", r, round, r);
     helpers_.add(name, fmt::format("// Rows of a square become its columns.\n{}void {}({}* t) {{\n{}}}\n",
-                                   dialect_.function_prefix(), name, type, body));
+                                   dialect_.function_prefix, name, type, body));
     return name;
   }
 
@@ -173,8 +173,8 @@ class SquareRenderer : private ItemStatementWriter {
 
 }  // namespace
 
-std::optional<Rendered> render_squares(const LoopProgram& program, const ItemDialect& dialect,
-                                       const DeviceTraits& table, const RenderOptions& options) {
+std::optional<Rendered> render_squares(const LoopProgram& program, const Dialect& dialect, const DeviceTraits& table,
+                                       const RenderOptions& options) {
   if (program.outer.size() < 2 || std::any_of(program.stages.begin(), program.stages.end(), looped))
     return std::nullopt;
   for (const codegen::Argument& a : program.arguments)

@@ -11,7 +11,7 @@ namespace oriel::source::items {
 
 /// Renders an elementwise program by squares of points. Returns nullopt unless it loads contiguously along another loop
 /// than the last, along which it stores. Throws DeviceError as `render` does.
-std::optional<Rendered> render_squares(const codegen::LoopProgram& program, const ItemDialect& dialect,
+std::optional<Rendered> render_squares(const codegen::LoopProgram& program, const Dialect& dialect,
                                        const DeviceTraits& table, const RenderOptions& options);
 
 }  // namespace oriel::source::items

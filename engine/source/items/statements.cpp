@@ -70,8 +70,7 @@ const std::string& KernelParameters::argument(std::int32_t constant, std::int32_
   return arguments_[constant] = argument;
 }
 
-ItemStatementWriter::ItemStatementWriter(const LoopProgram& program, const ItemDialect& dialect,
-                                         const DeviceTraits& table)
+ItemStatementWriter::ItemStatementWriter(const LoopProgram& program, const Dialect& dialect, const DeviceTraits& table)
     : source::StatementWriter(program, argument_names(program)),
       dialect_(dialect),
       helpers_(dialect, !table.cpu),
@@ -171,7 +170,7 @@ std::string ItemStatementWriter::hidden(const graph::Scalar& value) {
   const std::uint64_t bits =
       wide ? std::bit_cast<std::uint64_t>(value.f) : std::bit_cast<std::uint32_t>(static_cast<float>(value.f));
   return dialect_.bits_as(
-      value.dtype, 1,
+      value_type(value.dtype),
       fmt::format("({})(0x{:x}u | {})", value_type(wide ? DType::uint64 : DType::uint32), bits, numbers_.zero()));
 }
 

@@ -64,7 +64,7 @@ struct NamedValue {
 class ItemStatementWriter : public source::StatementWriter {
  public:
   /// `dialect` must outlive the object.
-  ItemStatementWriter(const codegen::LoopProgram& program, const ItemDialect& dialect, const DeviceTraits& table);
+  ItemStatementWriter(const codegen::LoopProgram& program, const Dialect& dialect, const DeviceTraits& table);
 
  protected:
   /// Every number of 2 or more becomes a kernel argument while there is room. Expressions with the same text share
@@ -88,7 +88,7 @@ class ItemStatementWriter : public source::StatementWriter {
     return dialect_.pointer(MemorySpace::Local, type, constant);
   }
 
-  const ItemDialect& dialect_;
+  const Dialect& dialect_;
   Helpers helpers_;
   std::map<std::int32_t, std::string> at_hand_;  // lanes of accesses that were loaded before
   KernelNumbers numbers_;

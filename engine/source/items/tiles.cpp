@@ -31,7 +31,7 @@ std::int64_t slab_bytes(const TileShape& s, const Contraction& c) {
 
 class TileRenderer : private FactorStatements {
  public:
-  TileRenderer(const LoopProgram& program, const ItemDialect& dialect, const Factors& factors, const Contraction& c,
+  TileRenderer(const LoopProgram& program, const Dialect& dialect, const Factors& factors, const Contraction& c,
                const DeviceTraits& table, const WorkDivision& work, const TileShape& shape)
       : FactorStatements(program, dialect, factors, c, table),
         work_(work),
@@ -129,7 +129,7 @@ class TileRenderer : private FactorStatements {
     for (const bool left : {true, false}) write_loads(left, depth);
     open("while (1) {{");
     for (const bool left : {true, false}) write_slab(left);
-    line("{}", dialect_.barrier(false));
+    line("{}", dialect_.barrier);
     line("depth += {};", s.depth);
     // The next slabs come from memory while these are multiplied.
     open("if (depth < {}) {{", depth);
@@ -137,7 +137,7 @@ class TileRenderer : private FactorStatements {
     close();
     write_products();
     line("if (depth >= {}) break;", depth);
-    line("{}", dialect_.barrier(false));
+    line("{}", dialect_.barrier);
     close();
     write_epilogue();
   }
@@ -323,7 +323,7 @@ std::vector<TileShape> tile_shapes(const Contraction& c, const DeviceTraits& tab
   return all;
 }
 
-std::optional<Rendered> render_tiles(const LoopProgram& program, const ItemDialect& dialect, const DeviceTraits& table,
+std::optional<Rendered> render_tiles(const LoopProgram& program, const Dialect& dialect, const DeviceTraits& table,
                                      const RenderOptions& options) {
   if (table.cpu) return std::nullopt;
   const codegen::Contraction* c = codegen::contraction_in(program.form);

@@ -36,7 +36,7 @@ std::vector<TileShape> tile_shapes(const codegen::Contraction& contraction, cons
 /// Renders the program as one function over blocks of results. Returns nullopt unless it is a contraction
 /// (codegen/contraction.hpp), large enough, on a device other than a CPU. `options.shape` selects one of tile_shapes.
 /// Throws DeviceError as `render` does.
-std::optional<Rendered> render_tiles(const codegen::LoopProgram& program, const ItemDialect& dialect,
+std::optional<Rendered> render_tiles(const codegen::LoopProgram& program, const Dialect& dialect,
                                      const DeviceTraits& table, const RenderOptions& options);
 
 }  // namespace oriel::source::items

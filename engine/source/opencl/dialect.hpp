@@ -5,6 +5,6 @@
 
 namespace oriel::source::opencl {
 
-const ItemDialect& dialect();
+const Dialect& dialect();
 
 }  // namespace oriel::source::opencl

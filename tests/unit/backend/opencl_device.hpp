@@ -9,7 +9,7 @@
 #include <vector>
 
 #include "backend/opencl/backend.hpp"
-#include "cuda_unit.hpp"
+#include "metal_unit.hpp"
 #include "programs.hpp"
 #include "reference/loops.hpp"
 #include "source/opencl/dialect.hpp"
@@ -38,12 +38,12 @@ inline std::vector<DType> tested_dtypes() {
   return {DType::bool_, DType::int32, DType::uint64, DType::float32};
 }
 
-/// Runs a program on copies of the arguments; afterwards the copies hold the results. Also renders the program as CUDA
-/// C++ for the last case of the source.
+/// Runs a program on copies of the arguments; afterwards the copies hold the results. Also renders the program in a
+/// language near Metal for the last case of the source.
 inline void run_there(backend::opencl::OpenClBackend& device, const LoopProgram& p,
                       const std::vector<const Bytes*>& arguments, std::span<const graph::Scalar> parameters = {},
                       bool builds_fail = false) {
-  CudaUnit::instance().add(p);
+  MetalUnit::instance().add(p);
   const auto kernel = device.compile(p);
   device.prepare({&kernel, 1});
   // builtins.hpp knows what kernels call.

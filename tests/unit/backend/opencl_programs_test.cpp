@@ -448,8 +448,8 @@ TEST_CASE("elements at positions that are values, and zeros for those outside") 
 }
 
 // doctest runs the cases in the order of the file, so this one comes last.
-TEST_CASE("as CUDA C++ the programs of this source pass a compiler's syntax check") {
-  if (has_opencl()) CudaUnit::instance().check();
+TEST_CASE("in a language near Metal the programs of this source pass a compiler's syntax check") {
+  if (has_opencl()) MetalUnit::instance().check();
 }
 
 }  // namespace opencl_programs_test

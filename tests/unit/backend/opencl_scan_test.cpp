@@ -186,8 +186,8 @@ TEST_CASE("a sum has the same bits each time, and sizes share a source") {
 }
 
 // doctest runs the cases in the order of the file, so this one comes last.
-TEST_CASE("as CUDA C++ the programs of this source pass a compiler's syntax check") {
-  if (has_opencl()) CudaUnit::instance().check();
+TEST_CASE("in a language near Metal the programs of this source pass a compiler's syntax check") {
+  if (has_opencl()) MetalUnit::instance().check();
 }
 
 }  // namespace opencl_scan_test

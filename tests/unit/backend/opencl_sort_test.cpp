@@ -85,8 +85,8 @@ TEST_CASE("sizes share a source, and a device of little local memory has small t
 }
 
 // doctest runs the cases in the order of the file, so this one comes last.
-TEST_CASE("as CUDA C++ the programs of this source pass a compiler's syntax check") {
-  if (has_opencl()) CudaUnit::instance().check();
+TEST_CASE("in a language near Metal the programs of this source pass a compiler's syntax check") {
+  if (has_opencl()) MetalUnit::instance().check();
 }
 
 }  // namespace opencl_sort_test

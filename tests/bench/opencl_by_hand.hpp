@@ -15,6 +15,9 @@
 namespace oriel::bench {
 
 using namespace oriel::backend::opencl;
+using Memory = Owned<cl_mem>;
+using Program = Owned<cl_program>;
+using KernelHandle = Owned<cl_kernel>;
 
 /// A context, a queue and programs of our own.
 class Hand {
@@ -23,15 +26,16 @@ class Hand {
     const cl_context_properties properties[] = {CL_CONTEXT_PLATFORM,
                                                 reinterpret_cast<cl_context_properties>(table_.platform), 0};
     cl_int status = CL_SUCCESS;
-    context_ = backend::opencl::Context(api, api.clCreateContext(properties, 1, &table_.id, nullptr, nullptr, &status));
+    context_ = own(api.clCreateContext(properties, 1, &table_.id, nullptr, nullptr, &status), api.clReleaseContext);
     check(status, "bench", "context");
-    queue_ = Queue(api, api.clCreateCommandQueue(context_.get(), table_.id, 0, &status));
+    queue_ = own(api.clCreateCommandQueue(context_.get(), table_.id, 0, &status), api.clReleaseCommandQueue);
     check(status, "bench", "queue");
   }
 
   Memory buffer(std::size_t bytes) {
     cl_int status = CL_SUCCESS;
-    Memory m(api_, api_.clCreateBuffer(context_.get(), CL_MEM_READ_WRITE, bytes, nullptr, &status));
+    Memory m =
+        own(api_.clCreateBuffer(context_.get(), CL_MEM_READ_WRITE, bytes, nullptr, &status), api_.clReleaseMemObject);
     check(status, "bench", "buffer");
     const std::vector<float> numbers(bytes / 4, 0.25F);
     check(api_.clEnqueueWriteBuffer(queue_.get(), m.get(), CL_TRUE, 0, bytes, numbers.data(), 0, nullptr, nullptr),
@@ -42,7 +46,7 @@ class Hand {
     const char* text = source.c_str();
     const std::size_t length = source.size();
     cl_int status = CL_SUCCESS;
-    Program p(api_, api_.clCreateProgramWithSource(context_.get(), 1, &text, &length, &status));
+    Program p = own(api_.clCreateProgramWithSource(context_.get(), 1, &text, &length, &status), api_.clReleaseProgram);
     check(status, "bench", "source");
     check(api_.clBuildProgram(p.get(), 1, &table_.id, "-cl-std=CL1.2 -cl-fp32-correctly-rounded-divide-sqrt", nullptr,
                               nullptr),
@@ -51,7 +55,7 @@ class Hand {
   }
   KernelHandle kernel(const Program& p, const std::string& name) {
     cl_int status = CL_SUCCESS;
-    KernelHandle k(api_, api_.clCreateKernel(p.get(), name.c_str(), &status));
+    KernelHandle k = own(api_.clCreateKernel(p.get(), name.c_str(), &status), api_.clReleaseKernel);
     check(status, "bench", name);
     return k;
   }
@@ -73,8 +77,8 @@ class Hand {
  private:
   const Api& api_;
   DeviceTable table_;
-  backend::opencl::Context context_;
-  Queue queue_;
+  Owned<cl_context> context_;
+  Owned<cl_command_queue> queue_;
 };
 
 /// The process's Hand, or null if there is no device.

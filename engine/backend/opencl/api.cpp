@@ -1,8 +1,8 @@
 #include "backend/opencl/api.hpp"
 
+#include <CL/cl_ext.h>
 #include <dlfcn.h>
 #include <fmt/format.h>
-#include <pthread.h>
 
 #include <atomic>
 #include <memory>
@@ -14,44 +14,18 @@
 namespace oriel::backend::opencl {
 namespace {
 
-struct StatusRow {
-  cl_int status;
-  const char* name;
-};
-
 // clang-format off
-constexpr StatusRow kStatuses[] = {
-    {CL_DEVICE_NOT_FOUND, "CL_DEVICE_NOT_FOUND"},
-    {CL_DEVICE_NOT_AVAILABLE, "CL_DEVICE_NOT_AVAILABLE"},
-    {CL_COMPILER_NOT_AVAILABLE, "CL_COMPILER_NOT_AVAILABLE"},
-    {CL_MEM_OBJECT_ALLOCATION_FAILURE, "CL_MEM_OBJECT_ALLOCATION_FAILURE"},
-    {CL_OUT_OF_RESOURCES, "CL_OUT_OF_RESOURCES"},
-    {CL_OUT_OF_HOST_MEMORY, "CL_OUT_OF_HOST_MEMORY"},
-    {CL_BUILD_PROGRAM_FAILURE, "CL_BUILD_PROGRAM_FAILURE"},
-    {CL_INVALID_VALUE, "CL_INVALID_VALUE"},
-    {CL_INVALID_BUFFER_SIZE, "CL_INVALID_BUFFER_SIZE"},
-    {CL_INVALID_HOST_PTR, "CL_INVALID_HOST_PTR"},
-    {CL_INVALID_BINARY, "CL_INVALID_BINARY"},
-    {CL_INVALID_BUILD_OPTIONS, "CL_INVALID_BUILD_OPTIONS"},
-    {CL_INVALID_PROGRAM_EXECUTABLE, "CL_INVALID_PROGRAM_EXECUTABLE"},
-    {CL_INVALID_KERNEL_NAME, "CL_INVALID_KERNEL_NAME"},
-    {CL_INVALID_KERNEL_ARGS, "CL_INVALID_KERNEL_ARGS"},
-    {CL_INVALID_ARG_SIZE, "CL_INVALID_ARG_SIZE"},
-    {CL_INVALID_ARG_VALUE, "CL_INVALID_ARG_VALUE"},
-    {CL_INVALID_WORK_GROUP_SIZE, "CL_INVALID_WORK_GROUP_SIZE"},
-    {CL_INVALID_GLOBAL_WORK_SIZE, "CL_INVALID_GLOBAL_WORK_SIZE"},
-    {CL_INVALID_COMMAND_QUEUE, "CL_INVALID_COMMAND_QUEUE"},
-    {CL_INVALID_CONTEXT, "CL_INVALID_CONTEXT"},
-    {CL_INVALID_MEM_OBJECT, "CL_INVALID_MEM_OBJECT"},
-    {-1001, "CL_PLATFORM_NOT_FOUND_KHR"},
-};
+#define ORIEL_OPENCL_STATUSES(X) \
+    X(CL_DEVICE_NOT_FOUND) X(CL_DEVICE_NOT_AVAILABLE) X(CL_COMPILER_NOT_AVAILABLE) \
+    X(CL_MEM_OBJECT_ALLOCATION_FAILURE) X(CL_OUT_OF_RESOURCES) X(CL_OUT_OF_HOST_MEMORY) X(CL_BUILD_PROGRAM_FAILURE) \
+    X(CL_INVALID_VALUE) X(CL_INVALID_BUFFER_SIZE) X(CL_INVALID_HOST_PTR) X(CL_INVALID_BINARY) \
+    X(CL_INVALID_BUILD_OPTIONS) X(CL_INVALID_PROGRAM_EXECUTABLE) X(CL_INVALID_KERNEL_NAME) X(CL_INVALID_KERNEL_ARGS) \
+    X(CL_INVALID_ARG_SIZE) X(CL_INVALID_ARG_VALUE) X(CL_INVALID_WORK_GROUP_SIZE) X(CL_INVALID_GLOBAL_WORK_SIZE) \
+    X(CL_INVALID_COMMAND_QUEUE) X(CL_INVALID_CONTEXT) X(CL_INVALID_MEM_OBJECT) X(CL_PLATFORM_NOT_FOUND_KHR)
 // clang-format on
 
 std::atomic<const Api*> replacement{nullptr};
-
-constexpr unsigned kUnused = ~0U;
-std::atomic<unsigned> forks{0};
-std::atomic<unsigned> forks_at_first_use{kUnused};
+constinit items::ForkWatch watch("OpenCL");
 
 struct Loaded {
   std::unique_ptr<Api> api;
@@ -84,21 +58,11 @@ Loaded load() {
 
 void replace_system_api(const Api* api) { replacement = api; }
 
-void use_driver() {
-  const std::lock_guard lock(base::fork_mutex(base::ForkLock::backends));
-  if (forks_at_first_use != kUnused) return;
-  pthread_atfork(nullptr, nullptr, [] { ++forks; });
-  forks_at_first_use = forks.load();
-}
-
-bool driver_lost() noexcept {
-  const unsigned first = forks_at_first_use;
-  return first != kUnused && first != forks;
-}
+items::ForkWatch& fork_watch() noexcept { return watch; }
 
 const Api* system_api(std::string& why_not) {
-  if (driver_lost()) {
-    why_not = kLost;
+  if (watch.lost()) {
+    why_not = watch.message();
     return nullptr;
   }
   if (const Api* api = replacement) return api;
@@ -111,8 +75,10 @@ const Api* system_api(std::string& why_not) {
 }
 
 std::string status_name(cl_int status) {
-  for (const StatusRow& row : kStatuses)
-    if (row.status == status) return fmt::format("{} ({})", row.name, status);
+#define ORIEL_OPENCL_NAME(name) \
+  if (status == name) return fmt::format("{} ({})", #name, status);
+  ORIEL_OPENCL_STATUSES(ORIEL_OPENCL_NAME)
+#undef ORIEL_OPENCL_NAME
   return fmt::format("OpenCL status {}", status);
 }
 

@@ -4,7 +4,11 @@
 #define CL_TARGET_OPENCL_VERSION 120
 #include <CL/cl.h>
 
+#include <memory>
 #include <string>
+#include <type_traits>
+
+#include "backend/items/driver.hpp"
 
 namespace oriel::backend::opencl {
 
@@ -27,19 +31,11 @@ struct Api {
 #undef ORIEL_OPENCL_MEMBER
 };
 
-/// Opens the loader's library once per process. Returns null if there is none, or driver_lost(); `why_not` then
+/// Opens the loader's library once per process. Returns null if there is none, or it was lost by a fork; `why_not` then
 /// receives the reason.
 const Api* system_api(std::string& why_not);
 
-/// Says that entry points are called from here on.
-void use_driver();
-/// Was a driver in use before this process was forked? Its threads and locks stayed in the parent: a call may never
-/// return.
-bool driver_lost() noexcept;
-/// What an error then says.
-inline constexpr const char* kLost =
-    "OpenCL was in use before this process was forked, which no driver survives; use it in one process, or start the "
-    "other anew (exec)";
+items::ForkWatch& fork_watch() noexcept;
 
 /// Makes system_api return this table from now on (for tests). The table must outlive all devices.
 void replace_system_api(const Api* api);
@@ -49,38 +45,12 @@ std::string status_name(cl_int status);
 /// Throws DeviceError, or MemoryError for a failed allocation, with the message "what: CL_... (-n)".
 void check(cl_int status, const char* operation, const std::string& what);
 
-/// Owns an OpenCL object and releases it on destruction.
-template <class T, auto Release>
-class Handle {
- public:
-  Handle() = default;
-  Handle(const Api& api, T object) : api_(&api), object_(object) {}
-  Handle(Handle&& other) noexcept : api_(other.api_), object_(other.object_) { other.object_ = nullptr; }
-  Handle& operator=(Handle&& other) noexcept {
-    reset();
-    api_ = other.api_;
-    object_ = other.object_;
-    other.object_ = nullptr;
-    return *this;
-  }
-  ~Handle() { reset(); }
-  T get() const noexcept { return object_; }
-  explicit operator bool() const noexcept { return object_ != nullptr; }
-  void reset() noexcept {
-    if (object_ != nullptr) (api_->*Release)(object_);
-    object_ = nullptr;
-  }
-
- private:
-  const Api* api_ = nullptr;
-  T object_ = nullptr;
-};
-
-using Context = Handle<cl_context, &Api::clReleaseContext>;
-using Queue = Handle<cl_command_queue, &Api::clReleaseCommandQueue>;
-using Memory = Handle<cl_mem, &Api::clReleaseMemObject>;
-using Program = Handle<cl_program, &Api::clReleaseProgram>;
-using KernelHandle = Handle<cl_kernel, &Api::clReleaseKernel>;
-using Event = Handle<cl_event, &Api::clReleaseEvent>;
+/// An OpenCL object, which its last owner releases. `T` is a handle.
+template <class T>
+using Owned = std::shared_ptr<std::remove_pointer_t<T>>;
+template <class T>
+Owned<T> own(T object, cl_int (*release)(T)) {
+  return object != nullptr ? Owned<T>(object, release) : nullptr;
+}
 
 }  // namespace oriel::backend::opencl

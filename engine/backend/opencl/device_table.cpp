@@ -3,26 +3,19 @@
 #include <fmt/format.h>
 
 #include <algorithm>
-#include <cstdio>
+#include <bit>
 
 namespace oriel::backend::opencl {
 namespace {
 
-std::string text(const Api& api, cl_device_id id, cl_device_info what) {
+/// A text that `get` gives about a device or a platform.
+template <class Id>
+std::string text(cl_int (*get)(Id, cl_uint, std::size_t, void*, std::size_t*), Id id, cl_uint what) {
   std::size_t bytes = 0;
-  if (api.clGetDeviceInfo(id, what, 0, nullptr, &bytes) != CL_SUCCESS || bytes == 0) return {};
+  if (get(id, what, 0, nullptr, &bytes) != CL_SUCCESS || bytes == 0) return {};
   std::string value(bytes, '\0');
-  if (api.clGetDeviceInfo(id, what, bytes, value.data(), nullptr) != CL_SUCCESS) return {};
+  if (get(id, what, bytes, value.data(), nullptr) != CL_SUCCESS) return {};
   while (!value.empty() && (value.back() == '\0' || value.back() == ' ')) value.pop_back();
-  return value;
-}
-
-std::string text(const Api& api, cl_platform_id id, cl_platform_info what) {
-  std::size_t bytes = 0;
-  if (api.clGetPlatformInfo(id, what, 0, nullptr, &bytes) != CL_SUCCESS || bytes == 0) return {};
-  std::string value(bytes, '\0');
-  if (api.clGetPlatformInfo(id, what, bytes, value.data(), nullptr) != CL_SUCCESS) return {};
-  while (!value.empty() && value.back() == '\0') value.pop_back();
   return value;
 }
 
@@ -32,25 +25,16 @@ T number(const Api& api, cl_device_id id, cl_device_info what, T otherwise) {
   return api.clGetDeviceInfo(id, what, sizeof value, &value, nullptr) == CL_SUCCESS ? value : otherwise;
 }
 
-int power_of_two(cl_uint width) {
-  int n = 1;
-  while (n < 16 && static_cast<cl_uint>(2 * n) <= width) n *= 2;
-  return n;
-}
-
 DeviceTable describe_device(const Api& api, cl_platform_id platform, cl_device_id id) {
   DeviceTable d;
   d.platform = platform;
   d.id = id;
-  d.name = text(api, id, CL_DEVICE_NAME);
-  d.platform_name = text(api, platform, CL_PLATFORM_NAME);
-  d.version = text(api, id, CL_DEVICE_VERSION);
-  d.driver = text(api, id, CL_DRIVER_VERSION);
-  std::sscanf(d.version.c_str(), "OpenCL %d.%d", &d.major, &d.minor);
+  d.name = text(api.clGetDeviceInfo, id, CL_DEVICE_NAME);
+  d.platform_name = text(api.clGetPlatformInfo, platform, CL_PLATFORM_NAME);
+  d.version = text(api.clGetDeviceInfo, id, CL_DEVICE_VERSION);
+  d.driver = text(api.clGetDeviceInfo, id, CL_DRIVER_VERSION);
   d.cpu = (number<cl_device_type>(api, id, CL_DEVICE_TYPE, 0) & CL_DEVICE_TYPE_CPU) != 0;
-  const bool compiler = number<cl_bool>(api, id, CL_DEVICE_COMPILER_AVAILABLE, CL_FALSE) != CL_FALSE;
-  d.available = compiler && number<cl_bool>(api, id, CL_DEVICE_AVAILABLE, CL_FALSE) != CL_FALSE;
-  const std::string extensions = text(api, id, CL_DEVICE_EXTENSIONS) + " ";
+  const std::string extensions = text(api.clGetDeviceInfo, id, CL_DEVICE_EXTENSIONS) + " ";
   d.fp16 = extensions.find("cl_khr_fp16 ") != std::string::npos;
   d.fp64 = extensions.find("cl_khr_fp64 ") != std::string::npos;
   d.pocl = d.platform_name == "Portable Computing Language";
@@ -76,7 +60,8 @@ DeviceTable describe_device(const Api& api, cl_platform_id platform, cl_device_i
   // GPUs say 1, because their items compute one lane at a time; memory is read faster by vectors of 16 bytes.
   constexpr cl_uint least[] = {4, 4, 4, 2};
   for (int k = 0; k < 4; ++k)
-    d.vector_width[k] = power_of_two(std::max(number<cl_uint>(api, id, widths[k], 1), d.cpu ? 1U : least[k]));
+    d.vector_width[k] = static_cast<int>(
+        std::min(16U, std::bit_floor(std::max(number<cl_uint>(api, id, widths[k], 1), d.cpu ? 1U : least[k]))));
   return d;
 }
 
@@ -104,10 +89,10 @@ std::vector<DeviceTable> find_devices(const Api& api) {
     if (api.clGetDeviceIDs(platform, CL_DEVICE_TYPE_ALL, 0, nullptr, &count) != CL_SUCCESS || count == 0) continue;
     std::vector<cl_device_id> devices(count);
     if (api.clGetDeviceIDs(platform, CL_DEVICE_TYPE_ALL, count, devices.data(), nullptr) != CL_SUCCESS) continue;
-    for (cl_device_id id : devices) {
-      DeviceTable d = describe_device(api, platform, id);
-      if (d.available) found.push_back(std::move(d));
-    }
+    for (cl_device_id id : devices)
+      if (number<cl_bool>(api, id, CL_DEVICE_COMPILER_AVAILABLE, CL_FALSE) != CL_FALSE &&
+          number<cl_bool>(api, id, CL_DEVICE_AVAILABLE, CL_FALSE) != CL_FALSE)
+        found.push_back(describe_device(api, platform, id));
   }
   return found;
 }

@@ -76,11 +76,11 @@ TEST_CASE("the host's memory is used where it lies if it is aligned, and copied 
     CHECK(got[0] == 1);
     CHECK(got[1] == 2);
     if (device.table().unified_memory) {
-      CHECK(static_cast<opencl::Block*>(there->data())->host == data);
+      CHECK(static_cast<backend::items::Block*>(there->data())->host == data);
       CHECK(deleted == 0);
       CHECK(there->writable());
     }
-    CHECK(static_cast<opencl::Block*>(copied->data())->host == nullptr);
+    CHECK(static_cast<backend::items::Block*>(copied->data())->host == nullptr);
     const auto lent = device.wrap(data, 4096, {});
     if (device.table().unified_memory) CHECK_FALSE(lent->writable());
   }

@@ -11,6 +11,7 @@ namespace opencl_tune_test {
 
 using namespace oriel;
 using namespace oriel::test;
+namespace items = oriel::backend::items;
 namespace opencl = oriel::backend::opencl;
 
 namespace {
@@ -83,10 +84,10 @@ TEST_CASE("what is remembered is what is launched and explained") {
   opencl::OpenClBackend device(0, options);
   const LoopProgram p = columns_sum(40, 600);
   const std::string usual = device.method(p);
-  opencl::RenderOptions other = options.render;
+  items::RenderOptions other = options.render;
   other.shape = 1;
   REQUIRE(source::items::render(p, source::opencl::dialect(), device.table(), other).method != usual);
-  opencl::Choices choices(cache, device.programs().context(), true);
+  items::Choices choices(cache, device.programs().context(), true);
   choices.remember(p, 3, 1);
   CHECK(device.method(p) == source::items::render(p, source::opencl::dialect(), device.table(), other).method);
   CHECK(device.choices().timed() == 0);
@@ -106,7 +107,7 @@ TEST_CASE("an entry that is damaged, or of other ways, is timed anew") {
   for (const char* entry : {"", "shape", "shape 7 of 3", "shape -1 of 3", "shape 1 of 4", "shape 1 of 3 and more"}) {
     cache.put("choice\n" + context + codegen::to_string(p), entry);
     CAPTURE(entry);
-    CHECK(opencl::Choices(cache, context, true).find(p, 3) == -1);
+    CHECK(items::Choices(cache, context, true).find(p, 3) == -1);
     CHECK(timed(cache, p) == 1);
   }
 }
@@ -114,18 +115,18 @@ TEST_CASE("an entry that is damaged, or of other ways, is timed anew") {
 TEST_CASE("ORIEL_TUNE is 0 or 1") {
   {
     const Environment e("1");
-    CHECK(opencl::tuning_wanted());
+    CHECK(items::tuning_wanted());
   }
   {
     const Environment e("0");
-    CHECK_FALSE(opencl::tuning_wanted());
+    CHECK_FALSE(items::tuning_wanted());
   }
   {
     const Environment e("");
-    CHECK_FALSE(opencl::tuning_wanted());
+    CHECK_FALSE(items::tuning_wanted());
   }
   const Environment e("yes");
-  CHECK_THROWS_WITH_AS(opencl::tuning_wanted(), "ORIEL_TUNE: \"yes\" is neither 0 (off) nor 1 (time tile shapes once)",
+  CHECK_THROWS_WITH_AS(items::tuning_wanted(), "ORIEL_TUNE: \"yes\" is neither 0 (off) nor 1 (time tile shapes once)",
                        ArgumentError);
   if (!has_opencl()) return;
   CHECK_THROWS_AS(opencl::OpenClBackend(0), ArgumentError);

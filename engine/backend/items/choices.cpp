@@ -1,4 +1,4 @@
-#include "backend/opencl/choices.hpp"
+#include "backend/items/choices.hpp"
 
 #include <fmt/format.h>
 
@@ -8,7 +8,7 @@
 #include "base/settings.hpp"
 #include "oriel/error.hpp"
 
-namespace oriel::backend::opencl {
+namespace oriel::backend::items {
 
 bool tuning_wanted() {
   const auto text = base::env_text("ORIEL_TUNE");
@@ -48,9 +48,4 @@ void Choices::remember(const codegen::LoopProgram& program, int shapes, int shap
   cache_.put(k, fmt::format("shape {} of {}", shape, shapes));
 }
 
-int Choices::timed() const {
-  const std::lock_guard lock(guard_);
-  return timed_;
-}
-
-}  // namespace oriel::backend::opencl
+}  // namespace oriel::backend::items

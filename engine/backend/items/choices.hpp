@@ -1,6 +1,7 @@
 // Remembers on disk which way to distribute a kernel's points was fastest on a device.
 #pragma once
 
+#include <atomic>
 #include <mutex>
 #include <string>
 #include <unordered_map>
@@ -8,7 +9,7 @@
 #include "codegen/loop_program.hpp"
 #include "memory/disk_cache.hpp"
 
-namespace oriel::backend::opencl {
+namespace oriel::backend::items {
 
 /// The value of ORIEL_TUNE: 0 (the default) or 1. Throws ArgumentError for anything else.
 bool tuning_wanted();
@@ -26,7 +27,7 @@ class Choices {
   int find(const codegen::LoopProgram& program, int shapes);
   void remember(const codegen::LoopProgram& program, int shapes, int shape);
   /// The number of kernels whose ways this process timed.
-  int timed() const;
+  int timed() const noexcept { return timed_; }
 
  private:
   std::string key(const codegen::LoopProgram& program) const;
@@ -34,9 +35,9 @@ class Choices {
   mem::DiskCache& cache_;
   const std::string context_;
   const bool on_;
-  mutable std::mutex guard_;
+  std::mutex guard_;
   std::unordered_map<std::string, int> known_;  // by key
-  int timed_ = 0;
+  std::atomic<int> timed_{0};
 };
 
-}  // namespace oriel::backend::opencl
+}  // namespace oriel::backend::items

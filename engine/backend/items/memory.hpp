@@ -6,28 +6,25 @@
 #include <memory>
 #include <mutex>
 
-#include "backend/opencl/api.hpp"
-#include "backend/opencl/device_table.hpp"
-#include "backend/opencl/queue.hpp"
+#include "backend/items/queue.hpp"
 #include "memory/buffer.hpp"
 
-namespace oriel::backend::opencl {
+namespace oriel::backend::items {
 
-/// What a Buffer's data() points to on an OpenCL device.
+/// What a Buffer's data() points to on a device of work items.
 struct Block {
-  Memory memory;
+  Object buffer;
   std::size_t bytes = 0;               // size of the device's buffer
   std::function<void(void*)> deleter;  // releases host memory that is used in place
   void* host = nullptr;
   std::uint64_t launch = 0;  // the last launch that writes it; 0: no launch since the host wrote it
 };
 
-/// Queue and pool of one device. A released block can be reused at once, because the queue finishes
+/// Driver, queue and pool of one device. A released block can be reused at once, because the queue finishes
 /// earlier work on it before later work. Thread safety: any thread.
 class DeviceMemory final : public mem::Allocator {
  public:
-  /// Throws DeviceError if the device cannot be opened.
-  DeviceMemory(const Api& api, const DeviceTable& table, Device device);
+  DeviceMemory(std::unique_ptr<Driver> driver, Device device);
   ~DeviceMemory() override;
 
   Device device() const override { return device_; }
@@ -44,17 +41,18 @@ class DeviceMemory final : public mem::Allocator {
   /// `data` lacks the alignment that it needs.
   void* adopt(void* data, std::size_t bytes, std::function<void(void*)> deleter);
 
-  const Api& api() const noexcept { return api_; }
+  Driver& driver() const noexcept { return *driver_; }
   DeviceQueue& queue() noexcept { return queue_; }
   /// Records that the kernel of this launch writes the block.
-  void written(void* data, std::uint64_t launch);
+  void written(void* data, std::uint64_t launch) {
+    const std::lock_guard lock(guard_);
+    static_cast<Block*>(data)->launch = launch;
+  }
 
  private:
-  const Api& api_;
-  Device device_;
-  std::int64_t largest_;
-  bool unified_;
-  std::size_t alignment_;
+  const std::unique_ptr<Driver> driver_;
+  const Device device_;
+  const std::size_t largest_;  // bytes of a buffer
   DeviceQueue queue_;
   mutable std::mutex guard_;  // guards the members below
   std::multimap<std::size_t, std::unique_ptr<Block>> pool_;
@@ -62,4 +60,4 @@ class DeviceMemory final : public mem::Allocator {
   MemoryStatistics counts_;
 };
 
-}  // namespace oriel::backend::opencl
+}  // namespace oriel::backend::items

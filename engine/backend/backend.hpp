@@ -1,6 +1,7 @@
 // What a device does for the engine: memory, and running loop programs.
 #pragma once
 
+#include <algorithm>
 #include <functional>
 #include <memory>
 #include <span>
@@ -19,9 +20,6 @@
 #include "sym/node.hpp"
 
 namespace oriel::backend {
-
-/// The limits of a device that runs every kernel as plain loops.
-PathReport tile_path_report(const codegen::LoopProgram& program);
 
 /// A loop program made ready for one device. Launching it is thread-safe.
 class Kernel {
@@ -104,7 +102,7 @@ class Backend {
   virtual std::string source_beside(const codegen::LoopProgram& program, source::SharedHelpers& shared) const;
   /// How the kernel runs, in a line, where the loop program does not tell; else empty. By itself it names stencils.
   virtual std::string method(const codegen::LoopProgram& program) const;
-  /// The path that the kernel takes, the paths that it missed, and the estimated time. Costs as much as compiling it.
+  /// The path that the kernel takes, and its estimated time. Costs as much as compiling it.
   virtual PathReport paths(const codegen::LoopProgram& program) const;
   /// Which of several ways to run kernels this one takes by now, in a line; empty where there is one way. `kernel`:
   /// what compile gave for the program, or null before that.
@@ -123,7 +121,14 @@ inline void Backend::launch_keeping(const Kernel& kernel, std::span<void* const>
                                     std::span<const graph::Scalar> parameters, const Keeping& /*keeping*/) {
   launch(kernel, arguments, parameters);
 }
-inline PathReport Backend::paths(const codegen::LoopProgram& program) const { return tile_path_report(program); }
+inline PathReport Backend::paths(const codegen::LoopProgram& program) const {
+  const bool points = std::ranges::none_of(program.outer, [](SymInt n) { return n == 0; });
+  return {!points                 ? KernelPath::Nothing
+          : reduces(program.form) ? KernelPath::Reductions
+                                  : KernelPath::Elementwise,
+          {},
+          0};
+}
 inline std::string Backend::source_beside(const codegen::LoopProgram& program,
                                           source::SharedHelpers& /*shared*/) const {
   return source(program);

@@ -110,9 +110,7 @@ std::vector<Row> rows_of(const Json& report) {
     row.flops += kernel->at("flops").get<double>() * static_cast<double>(launches);
     runtime::add_sites(row.sites, kernel->value("sites", ""));  // older data has none
     if (!fresh) continue;
-    for (const Json& miss : kernel->at("missed")) row.hint = miss.at("text");
-    if (row.hint.empty()) row.hint = kernel->at("warning");
-    if (row.hint.empty()) row.hint = kernel->at("method");
+    row.hint = kernel->at("method");
   }
   std::ranges::stable_sort(rows, std::ranges::greater(), &Row::seconds);
   return rows;

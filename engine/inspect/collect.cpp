@@ -130,18 +130,13 @@ void set_report_file(const std::optional<std::string>& path) {
 namespace runtime {
 namespace {
 
-/// The text of the program that built a plan, and its kernels in a second language.
-void add_texts(ReportData& data, const Explanation& explanation, const Plan& plan) {
+/// The text of the program that built a plan.
+void add_files(ReportData& data, const Plan& plan) {
   for (schedule::EntryId v = 0; v < static_cast<schedule::EntryId>(plan.arena->size()); ++v) {
     const graph::Site& site = (*plan.arena)[v].node->site;
     if (site.file == nullptr) continue;
     const std::string_view file = site.file;
     data.files.emplace(file.substr(file.find_last_of('/') + 1), file);
-  }
-  for (std::size_t k = 0; k < plan.kernels.size(); ++k) {
-    const std::string& source = explanation.kernels[k].source;
-    if (!source.empty() && !data.others.contains(source))
-      data.others.emplace(source, source::in_other_language(plan.kernels[k].lowered.program, source));
   }
 }
 
@@ -151,8 +146,7 @@ void write_report(std::span<const graph::NodePtr> roots, const std::string& path
   check_path("report", path);
   ReportData data;
   data.title = std::filesystem::path(path).stem().string();
-  data.schedules.push_back(
-      explain(roots, [&](const Explanation& explanation, const Plan& plan) { add_texts(data, explanation, plan); }));
+  data.schedules.push_back(explain(roots, [&](const Explanation&, const Plan& plan) { add_files(data, plan); }));
   data.machine = measure_machine();
   write_page("report", path, data);
 }
@@ -175,7 +169,7 @@ std::optional<std::int64_t> add_to_report(const Explanation& explanation, const 
   }
   c.data.times.resize(first + explanation.kernels.size());
   c.data.schedules.push_back(explanation);
-  add_texts(c.data, explanation, plan);
+  add_files(c.data, plan);
   return static_cast<std::int64_t>(first);
 }
 

@@ -13,7 +13,6 @@
 #include "runtime/launch_step.hpp"
 #include "runtime/machine.hpp"
 #include "runtime/plan.hpp"
-#include "source/other_language.hpp"
 
 namespace oriel::runtime {
 
@@ -51,9 +50,8 @@ struct ReportData {
   std::string title;
   std::vector<Explanation> schedules;
   std::map<std::string, std::string> files;  ///< the paths of the program's files by their names in sites
-  std::unordered_map<std::string, source::OtherSource> others;  ///< by the sources of kernels
-  std::size_t left_out = 0;                                     ///< schedules beyond the most kernels
-  std::vector<LaunchTimes> times;  ///< by the numbers of kernels, which count through all schedules
+  std::size_t left_out = 0;                  ///< schedules beyond the most kernels
+  std::vector<LaunchTimes> times;            ///< by the numbers of kernels, which count through all schedules
   Timeline timeline;
   std::vector<ReportedTrace> traces;  ///< the first 100
   MachineLimits machine;

@@ -115,23 +115,17 @@ void write_kernel(JsonWriter& json, const ReportData& data, const ListedKernel& 
       json.key("same_as").number(holder->second);
   }
   json.key("before").text(kernel.domain_before).key("after").text(kernel.domain_after);
-  json.key("method").text(kernel.method).key("path").text(kernel.path).key("missed").begin('[');
-  for (const ExplainedMiss& miss : kernel.missed)
-    json.begin('{').key("path").text(miss.path).key("text").text(miss.text).key("factor").number(miss.factor).end('}');
-  json.end(']').key("estimated_nanoseconds").number(kernel.estimated_nanoseconds);
-  json.key("limit_nanoseconds").number(kernel.limit_nanoseconds).key("warning").text(kernel.warning);
+  json.key("method").text(kernel.method).key("path").text(kernel.path);
+  json.key("estimated_nanoseconds").number(kernel.estimated_nanoseconds);
   json.key("tier").text(kernel.tier).key("flops").number(kernel.flops).key("bytes").number(kernel.bytes);
   json.key("launches").number(listed.times.launches).key("seconds").number(listed.times.seconds);
   json.key("fastest").number(listed.times.fastest).key("repeated").number(listed.times.repeated);
   json.key("limit").number(data.machine.seconds(static_cast<double>(kernel.bytes), static_cast<double>(kernel.flops)));
   json.key("program").text(source ? kernel.program : "").key("source");
-  const auto other = data.others.find(kernel.source);
   if (source)
     json.text(kernel.source);
   else
     json.null();
-  if (source && other != data.others.end() && !other->second.text.empty())
-    json.key("other_language").text(other->second.language).key("other_source").text(other->second.text);
   json.end('}');
 }
 
@@ -154,9 +148,7 @@ std::set<const ExplainedKernel*> with_source(const ReportData& data, std::size_t
   std::set<std::pair<std::string_view, std::string_view>> seen;
   return fitting(listed(data), bytes, [&](const ExplainedKernel& kernel) {
     const bool first = seen.emplace(kernel.name, kernel.source).second;
-    const auto other = data.others.find(kernel.source);
-    const std::size_t second = other != data.others.end() ? other->second.text.size() : 0;
-    return first ? kernel.source.size() + kernel.program.size() + second : 0;
+    return first ? kernel.source.size() + kernel.program.size() : 0;
   });
 }
 

@@ -103,16 +103,12 @@ void explain_outputs(const Plan& plan, const PlannedKernel& planned, schedule::K
 void explain_path(const backend::PathReport& report, ExplainedKernel& out) {
   out.path = backend::text(report.path);
   std::vector<std::string> told;
-  for (const backend::PathPart& part : report.parts) {
-    std::string text = backend::text(part.path);
-    if (report.parts.size() > 1 && std::find(told.begin(), told.end(), text) == told.end()) told.push_back(text);
+  for (const backend::KernelPath part : report.parts) {
+    std::string text = backend::text(part);
+    if (std::find(told.begin(), told.end(), text) == told.end()) told.push_back(text);
   }
   for (std::size_t k = 0; k < told.size(); ++k) out.path += (k == 0 ? ": " : ", ") + told[k];
-  for (const backend::PathMiss& miss : report.missed)
-    out.missed.push_back({backend::text(miss.path), backend::text(miss), miss.factor});
   out.estimated_nanoseconds = report.nanoseconds;
-  out.limit_nanoseconds = report.limit;
-  out.warning = backend::warning(report);
 }
 
 ExplainedKernel explain_kernel(const Plan& plan, const PlannedKernel& planned, bool texts) {

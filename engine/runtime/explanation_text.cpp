@@ -76,8 +76,6 @@ std::string domain_text(const ExplainedKernel& k) {
   std::string method;
   if (!k.path.empty()) method = fmt::format("runs on {}\n", k.path);
   if (!k.method.empty()) method += k.method + "\n";
-  for (const ExplainedMiss& miss : k.missed) method += miss.text + "\n";
-  if (!k.warning.empty()) method += k.warning + "\n";
   if (done.empty()) return fmt::format("loops {}\n{}", k.domain_after, method);
   return fmt::format("loops {}, from {}: {}\n{}", k.domain_after, k.domain_before, done, method);
 }

@@ -4,7 +4,6 @@
 
 #include "base/absent.hpp"
 #include "source/cpp/render.hpp"
-#include "source/other_language.hpp"
 
 namespace oriel::source::cpp {
 
@@ -14,9 +13,3 @@ std::string render_beside(const codegen::LoopProgram& /*program*/, SharedHelpers
 }
 
 }  // namespace oriel::source::cpp
-
-namespace oriel::source {
-
-OtherSource in_other_language(const codegen::LoopProgram& /*program*/, std::string_view /*source*/) { return {}; }
-
-}  // namespace oriel::source

@@ -60,13 +60,6 @@ struct ExplainedOutput {
   std::string where;
 };
 
-/// A faster path that a reduction of a kernel does not take.
-struct ExplainedMiss {
-  std::string path;   ///< "blocked products"
-  std::string text;   ///< "not on blocked products (batch 1, 64 x 64 x 64) because ...: about 17 times as long"
-  double factor = 1;  ///< its estimated time divided by the estimated time on `path`
-};
-
 /// A kernel, or a copy between devices.
 struct ExplainedKernel {
   std::string name;  ///< "sum_f32_512_by_1024_7ops"
@@ -94,15 +87,9 @@ struct ExplainedKernel {
   /// "small products side by side", "reductions tile by tile", "elementwise tiles", "online softmax", or "parts that
   /// share rows: blocked products, reductions tile by tile".
   std::string path;
-  std::vector<ExplainedMiss> missed;  ///< faster paths that its reductions do not take
-  /// Estimated time of a launch on one core, and the estimate with every product on its best path and every read in
-  /// order. Both use fixed rates: they serve to compare programs with each other, not to predict times.
-  /// @{
+  /// Estimated time of a launch on one core, from fixed rates; 0 where the device has none. The number of threads
+  /// follows from it. It serves to compare programs with each other, not to predict times.
   double estimated_nanoseconds = 0;
-  double limit_nanoseconds = 0;
-  /// @}
-  /// One line if the estimate is several times the limit: by how much, and what causes it. Else empty.
-  std::string warning;
   /// The form in which the device runs it at present: "tile machine; compiled once its total run time reaches the time
   /// that compiling takes", "tile machine, being compiled", "tile machine only: it has no points", "compiled". Empty in
   /// dumps, and on devices that have one form only.

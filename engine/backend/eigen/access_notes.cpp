@@ -10,10 +10,9 @@
 #include <set>
 #include <utility>
 
+#include "backend/eigen/kernel_time.hpp"
 #include "backend/eigen/tile/pattern.hpp"
 #include "backend/eigen/tile/row_gathers.hpp"
-#include "backend/path.hpp"
-#include "backend/tile_cost.hpp"
 #include "codegen/definitions.hpp"
 
 namespace oriel::backend::eigen {
@@ -28,6 +27,7 @@ using codegen::Stage;
 
 namespace {
 
+constexpr double kWorthTelling = 20e-6;  // seconds of a kernel
 constexpr std::int64_t kWholeLine = 64;
 // Arguments of fewer bytes stay in the first-level cache, whatever is read of their lines.
 constexpr std::int64_t kNearBytes = std::int64_t{32} * 1024;
@@ -163,7 +163,7 @@ class Notes {
 
 std::vector<std::string> access_notes(const LoopProgram& program, const Plan& plan) {
   if (plan.path != KernelPath::Elementwise && plan.path != KernelPath::Reductions) return {};
-  if (tile_path_report(program).nanoseconds < kWarnNanoseconds) return {};
+  if (estimated_seconds(program, plan) < kWorthTelling) return {};
   return Notes(program, plan).run();
 }
 

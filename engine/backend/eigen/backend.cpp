@@ -10,7 +10,6 @@
 #include "backend/eigen/access_notes.hpp"
 #include "backend/eigen/isa/levels.hpp"
 #include "backend/eigen/kernel_time.hpp"
-#include "backend/eigen/path_report.hpp"
 #include "backend/eigen/products/contraction_plan.hpp"
 #include "backend/eigen/products/parts.hpp"
 #include "backend/eigen/products/windows_plan.hpp"
@@ -291,7 +290,13 @@ namespace {
 PathReport paths_of(const EigenBackend& /*backend*/, const codegen::LoopProgram& program, const isa::Table& table,
                     std::int64_t tile) {
   const codegen::LoopProgram runs = as_it_runs(program);
-  return path_report(runs, *make_plan(runs, table, tile), table);
+  const std::shared_ptr<const Plan> plan = make_plan(runs, table, tile);
+  PathReport report{plan->path, {}, 1e9 * estimated_seconds(runs, *plan)};
+  if (plan->parts == nullptr) return report;
+  for (const PartPlan& part : plan->parts->parts)
+    report.parts.push_back(part.product != nullptr ? path_of(*part.product) : KernelPath::Reductions);
+  if (plan->parts->online != nullptr) report.parts = {KernelPath::Blocked, KernelPath::Reductions, KernelPath::Blocked};
+  return report;
 }
 
 std::string method_of(const EigenBackend& backend, const codegen::LoopProgram& program, const isa::Table& table,

@@ -16,7 +16,7 @@ namespace {
 using codegen::Code;
 using codegen::Instr;
 
-constexpr schedule::Rates kTime = schedule::kRatesForThreads;
+constexpr schedule::Rates kTime = schedule::kRates;
 
 double points_of(const Ints& extents) {
   double n = 1;
@@ -57,7 +57,7 @@ double tile_time(const codegen::LoopProgram& program, const Plan& plan, bool pro
 }
 
 double product_time(const codegen::Contraction& c) {
-  return kTime.blocked * width(c.dtype) * static_cast<double>(c.batches) * static_cast<double>(c.rows) *
+  return kTime.packed * width(c.dtype) * static_cast<double>(c.batches) * static_cast<double>(c.rows) *
          static_cast<double>(c.columns) * static_cast<double>(c.depth);
 }
 
@@ -95,7 +95,7 @@ double estimated_seconds(const codegen::LoopProgram& program, const Plan& plan) 
   } else {
     work = tile_time(program, plan, false);
   }
-  return 1e-9 * (kTime.launch + std::max(work, kTime.byte * static_cast<double>(program.bytes)));
+  return 1e-9 * (kTime.start + std::max(work, kTime.byte * static_cast<double>(program.bytes)));
 }
 
 }  // namespace oriel::backend::eigen

@@ -1,4 +1,5 @@
-// Estimates the time of a kernel from its structure. The number of its threads depends on the estimate.
+// Estimates the time of a kernel from its structure. The number of its threads depends on the estimate, and explain
+// tells it.
 #pragma once
 
 #include "backend/eigen/tile/plan.hpp"

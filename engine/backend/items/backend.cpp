@@ -6,7 +6,6 @@
 #include <limits>
 #include <utility>
 
-#include "backend/tile_cost.hpp"
 #include "codegen/contraction.hpp"
 #include "oriel/error.hpp"
 #include "source/items/product.hpp"
@@ -172,27 +171,15 @@ std::string ItemBackend::method(const codegen::LoopProgram& program) const {
 }
 
 PathReport ItemBackend::paths(const codegen::LoopProgram& program) const {
-  PathReport report;
-  const WorkMapping mapping = rendered_as(program, render_.shape).mapping;
-  report.path = mapping == WorkMapping::Blocked   ? KernelPath::Blocked
-                : mapping == WorkMapping::Squares ? KernelPath::Squares
-                                                  : tile_path_report(program).path;
-  report.parts.push_back({report.path, 0});
-  if (report.path != KernelPath::Reductions) return report;
-  for (std::size_t s = 0; s < program.stages.size(); ++s) {
-    for (std::size_t r = 0; r < program.stages[s].reductions.size(); ++r) {
-      const std::optional<codegen::LoopProgram> one = alone(program, s, r);
-      if (!one || rendered_as(*one, render_.shape).mapping != WorkMapping::Blocked) continue;
-      const std::string what = codegen::to_string(*codegen::contraction_in(one->form));
-      const auto known = std::ranges::find(report.missed, what, &PathMiss::what);
-      if (known != report.missed.end()) {
-        ++known->times;
-      } else {
-        report.missed.push_back({KernelPath::Blocked, PathObstacle::SharedKernel, what, 1, 0});
-      }
-    }
+  switch (render(program).mapping) {
+    case WorkMapping::Blocked:
+      return {KernelPath::Blocked, {}, 0};
+    case WorkMapping::Squares:
+      return {KernelPath::Squares, {}, 0};
+    case WorkMapping::Loops:
+      break;
   }
-  return report;
+  return Backend::paths(program);
 }
 
 }  // namespace oriel::backend::items

@@ -214,7 +214,7 @@ function allKernels() {
   // Kernels of one name and source give it once.
   const sources = {};
   for (const kernel of list) if (kernel.source != null) sources[kernel.name] = kernel;
-  for (const kernel of list) if (kernel.source == null && sources[kernel.name]) Object.assign(kernel, {source: sources[kernel.name].source, program: sources[kernel.name].program, other_source: sources[kernel.name].other_source, other_language: sources[kernel.name].other_language});
+  for (const kernel of list) if (kernel.source == null && sources[kernel.name]) Object.assign(kernel, {source: sources[kernel.name].source, program: sources[kernel.name].program});
   return list;
 }
 
@@ -329,7 +329,7 @@ function mark(block, name) {
 
 // The same for who has no pointer: the names of a kernel's texts as a list.
 function nameList(kernel) {
-  const texts = [kernel.values.join("\n"), kernel.program, kernel.source, kernel.other_source].filter(Boolean);
+  const texts = [kernel.values.join("\n"), kernel.program, kernel.source].filter(Boolean);
   const names = [...new Set(texts.flatMap(text => [...linked(text).querySelectorAll(".name")].map(name => name.dataset.name)))];
   return names.length ? element("label", {}, "mark a name in these texts: ", element("select", {onchange: event => mark(event.target, event.target.value)},
     element("option", {value: ""}, "none"), names.map(name => element("option", {value: name}, name)))) : null;
@@ -341,8 +341,6 @@ function kernelPart(kernel, sourceLine) {
   add("loops", kernel.before === kernel.after ? kernel.before : kernel.before + " became " + kernel.after, "code");
   add("path", kernel.path);
   add("how it runs", kernel.method);
-  add("warning", kernel.warning, "warn");
-  for (const miss of kernel.missed) add("not taken", miss.text, "warn");
   const outputs = kernel.outputs.map(o => element("tr", {}, element("td", {class: "code"}, o.text), element("td", {}, "stored because " + o.reason + (o.where ? "; " + o.where : "")),
     element("td", {}, o.site ? element("button", {class: "link code", onclick: () => sourceLine(o.site)}, o.site) : "")));
   return element("div", {}, element("h2", {id: "kernel", tabindex: -1}, kernel.name || "copy"), element("table", {class: "list"}, lines),
@@ -351,7 +349,6 @@ function kernelPart(kernel, sourceLine) {
     nameList(kernel),
     element("h3", {}, "Accesses"), kernel.cut ? element("p", {class: "note"}, "The accesses are left out: the file would exceed its limit.") : kernel.operands.map((operand, k) => operandPart(operand, k === 0)),
     kernel.program ? element("details", {}, element("summary", {}, "Loop program"), linked(kernel.program, sourceLine)) : null,
-    kernel.other_source ? element("details", {}, element("summary", {}, "The same in " + kernel.other_language), linked(kernel.other_source)) : null,
     kernel.source ? element("details", {open: true}, element("summary", {}, "Generated source"), linked(kernel.source)) :
       kernel.source === null ? element("p", {class: "note"}, "The source is left out: the file would exceed its limit. ORIEL_DUMP writes all of them.") : null);
 }

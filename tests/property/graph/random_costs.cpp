@@ -1,6 +1,6 @@
 // Random graphs whose products, windows and rows are large enough for paths of their own. The estimated time of the
 // fused schedule is at most 1.1 times the sum over its values, each planned alone on sources in memory. Nothing runs:
-// estimates follow from the kernels' paths and fixed rates (engine/schedule/rates.hpp).
+// estimates follow from the kernels' paths and fixed rates (path_cost.hpp).
 // RC_PARAMS="max_success=10000 seed=7" sets number and seed.
 #include <rapidcheck.h>
 
@@ -15,6 +15,7 @@
 #include "backend/backend.hpp"
 #include "formula/call.hpp"
 #include "oriel/oriel.hpp"
+#include "path_cost.hpp"
 #include "runtime/compiled.hpp"
 #include "runtime/executor.hpp"
 #include "runtime/plan.hpp"
@@ -172,12 +173,7 @@ double estimate(std::span<const Tensor> roots, std::string* text = nullptr, bool
   double sum = 0;
   for (const runtime::PlannedKernel& k : plan.kernels) {
     if (!k.runs || k.copied_from) continue;
-    const codegen::LoopProgram& program = k.lowered.program;
-    const backend::PathReport report = backend::backend_for(k.device).paths(program);
-    sum += report.nanoseconds;
-    if (text == nullptr) continue;
-    *text += fmt::format("    {:9.0f} ns {} on {}\n", report.nanoseconds, program.name, backend::text(report.path));
-    for (const backend::PathMiss& miss : report.missed) *text += fmt::format("      {}\n", backend::text(miss));
+    sum += path_cost(backend::backend_for(k.device), k.lowered.program, text);
   }
   return sum;
 }

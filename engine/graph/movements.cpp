@@ -303,6 +303,41 @@ bool is_identity(const IndexMap& map, const Shape& from, Ask ask) {
   return true;
 }
 
+IndexMap composed(const IndexMap& outer, const IndexMap& inner) {
+  IndexMap map{outer.shape, inner.axes, inner.pads};
+  for (AxisRead& read : map.axes) {
+    const AxisRead& above = outer.axes[read.axis];
+    read = {above.axis, read.start + read.step * above.start, read.step * above.step};
+  }
+  return map;
+}
+
+std::optional<Arg> argument_of(Op op, const Shape& from, const IndexMap& map) {
+  Ints ints;
+  Ranges ranges;
+  const Takes takes = row(op).takes;
+  if (takes == Takes::Order) ints.resize(map.shape.size());
+  for (std::size_t d = 0; d < map.axes.size(); ++d) {
+    const auto& [axis, start, step] = map.axes[d];
+    if (takes == Takes::Order) ints[axis] = d;
+    if (takes == Takes::Numbers) ints.push_back(step);
+    if (takes == Takes::Axes && identical(step, -1)) ints.push_back(d);
+    if (takes == Takes::Slices) ranges.push_back({start, start + map.shape[d]});
+    if (takes == Takes::Pads) ranges.push_back({-start, map.shape[d] - from[d] + start});
+  }
+  Arg argument;
+  if (!ints.empty()) argument = std::move(ints);
+  if (!ranges.empty()) argument = std::make_shared<const Ranges>(std::move(ranges));
+  const Move move = move_of(op, map.shape, argument);
+  if (!complete(move)) return std::nullopt;
+  const IndexMap made = movement(op).map(from, move);
+  const bool same = made.pads == map.pads && known_same(made.shape, map.shape) &&
+                    std::ranges::equal(made.axes, map.axes, [](const AxisRead& a, const AxisRead& b) {
+                      return a.axis == b.axis && identical(a.start, b.start) && identical(a.step, b.step);
+                    });
+  return same ? std::optional(std::move(argument)) : std::nullopt;
+}
+
 AxisStrides strides_of(const IndexMap& map) {
   AxisStrides out(map.shape.size());
   for (std::size_t d = 0; d < map.axes.size(); ++d)

@@ -3,6 +3,7 @@
 #pragma once
 
 #include <boost/container/small_vector.hpp>
+#include <optional>
 
 #include "graph/build.hpp"
 
@@ -63,6 +64,13 @@ enum class Ask : bool { nothing, guards };
 /// Does the map read index i of the source at index i: for all values of symbols or, with Ask::guards, for the hints?
 /// It reads inside of the source.
 bool is_identity(const IndexMap& map, const Shape& from, Ask ask = Ask::nothing);
+
+/// The map of `outer` on top of `inner`. Not where `outer` pads and `inner` does not.
+IndexMap composed(const IndexMap& outer, const IndexMap& inner);
+
+/// The argument with which the op reads as the map does, which may be that of several such movements, for a source of
+/// shape `from`; nothing if it has none.
+std::optional<Arg> argument_of(Op op, const Shape& from, const IndexMap& map);
 
 /// How each axis's stride follows from the source's.
 AxisStrides strides_of(const IndexMap& map);

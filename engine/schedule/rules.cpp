@@ -1,5 +1,6 @@
 #include "schedule/rules.hpp"
 
+#include <algorithm>
 #include <array>
 #include <cmath>
 #include <numeric>
@@ -7,6 +8,7 @@
 #include <utility>
 #include <vector>
 
+#include "graph/build.hpp"
 #include "graph/fold.hpp"
 #include "graph/movements.hpp"
 #include "oriel/error.hpp"
@@ -41,6 +43,7 @@ Result beside(const Arena& a, const Entry& e, double value) {
   return std::nullopt;
 }
 
+// The bits of a function of floats depend on the instruction set that runs the kernel, so they are not known here.
 Result fold_constants(Arena& a, const Entry& e) {
   std::array<Scalar, 3> values;
   for (int k = 0; k < e.arity; ++k) {
@@ -48,6 +51,7 @@ Result fold_constants(Arena& a, const Entry& e) {
     if (!s.is_const() || s.parameter >= 0) return std::nullopt;
     values[static_cast<std::size_t>(k)] = s.scalar();
   }
+  if (graph::row(e.op).functor == ops::FunctorKind::Function && is_floating(values[0].dtype)) return std::nullopt;
   return a.make_const(graph::evaluate(e.op, e.dtype, std::span(values.data(), e.arity)), e.shape());
 }
 
@@ -70,8 +74,6 @@ Result mul_zero(Arena& a, const Entry& e) {
 }
 Result div_one(Arena& a, const Entry& e) { return is_value(a, e.source[1], 1) ? Result(e.source[0]) : std::nullopt; }
 Result integer_div_one(Arena& a, const Entry& e) { return floating(e) ? std::nullopt : div_one(a, e); }
-// The bits of a function of floats depend on the instruction set that runs the kernel, so they are not known here.
-Result fold_integer_power(Arena& a, const Entry& e) { return floating(e) ? std::nullopt : fold_constants(a, e); }
 Result pow_one(Arena& a, const Entry& e) { return div_one(a, e); }
 Result pow_two(Arena& a, const Entry& e) {
   // The product is correctly rounded, which is what pow aims at.
@@ -127,55 +129,38 @@ Result cast_back(Arena& a, const Entry& e) {
   return a[origin].dtype == e.dtype && holds_every(s.dtype, e.dtype) ? Result(origin) : std::nullopt;
 }
 
-Result same_shape(Arena& a, const Entry& e) {
-  return a[e.source[0]].shape() == e.shape() ? Result(e.source[0]) : std::nullopt;
-}
-Result reshape_reshape(Arena& a, const Entry& e) {
-  const Entry& s = a[e.source[0]];
-  if (s.op != Op::Reshape) return std::nullopt;
-  return a.make(Op::Reshape, e.dtype, e.shape(), {}, std::array{s.source[0]});
-}
-Result expand_expand(Arena& a, const Entry& e) {
-  const Entry& s = a[e.source[0]];
-  if (s.op != Op::Expand) return std::nullopt;
-  return a.make(Op::Expand, e.dtype, e.shape(), {}, std::array{s.source[0]});
-}
-Result permute_identity(Arena&, const Entry& e) {
-  const Ints& order = std::get<Ints>(e.node->arg);
-  for (std::size_t d = 0; d < order.size(); ++d)
-    if (order[d].value() != static_cast<std::int64_t>(d)) return std::nullopt;
+// A movement that reads each element where it lies.
+Result moves_nothing(Arena& a, const Entry& e) {
+  const Shape& from = a[e.source[0]].shape();
+  const auto map = graph::movement(e.op).map;
+  if (!graph::known_same(from, e.shape())) return std::nullopt;
+  if (map != nullptr && !is_identity(map(from, graph::move_of(*e.node)), from)) return std::nullopt;
   return e.source[0];
 }
-Result permute_permute(Arena& a, const Entry& e) {
+// Two movements that read axis by axis: the source, if they cancel out, or one movement, if they are of one op and it
+// has an argument for both. What is padded and then cut off again is not read, but a pad of what was cut reads zeros.
+Result two_movements(Arena& a, const Entry& e) try {
   const Entry& s = a[e.source[0]];
-  if (s.op != Op::Permute) return std::nullopt;
-  const Ints& outer = std::get<Ints>(e.node->arg);
-  const Ints& inner = std::get<Ints>(s.node->arg);
-  Ints order;
-  for (SymInt d : outer) order.push_back(inner[static_cast<std::size_t>(d.value())]);
-  return a.make(Op::Permute, e.dtype, e.shape(), order, std::array{s.source[0]});
-}
-Result flip_flip(Arena& a, const Entry& e) {
-  const Entry& s = a[e.source[0]];
-  if (s.op != Op::Flip) return std::nullopt;
-  std::vector<bool> on(e.shape().size());
-  for (const Entry* f : {&e, &s})
-    for (SymInt d : std::get<Ints>(f->node->arg))
-      on[static_cast<std::size_t>(d.value())] = !on[static_cast<std::size_t>(d.value())];
-  Ints axes;
-  for (std::size_t d = 0; d < on.size(); ++d)
-    if (on[d]) axes.push_back(d);
-  if (axes.empty()) return s.source[0];
-  return a.make(Op::Flip, e.dtype, e.shape(), axes, std::array{s.source[0]});
-}
-Result shrink_pad(Arena& a, const Entry& e) {  // cuts off exactly what was padded
-  const Entry& s = a[e.source[0]];
-  if (s.op != Op::Pad || a[s.source[0]].shape() != e.shape()) return std::nullopt;
-  const Ranges& cut = *std::get<std::shared_ptr<const Ranges>>(e.node->arg);
-  const Ranges& pad = *std::get<std::shared_ptr<const Ranges>>(s.node->arg);
-  for (std::size_t d = 0; d < cut.size(); ++d)
-    if (cut[d].lo != pad[d].lo) return std::nullopt;
-  return s.source[0];
+  if (!graph::is_axis_movement(s.op)) return std::nullopt;
+  const EntryId base = s.source[0];
+  const Shape& from = a[base].shape();
+  if (graph::keeps_positions(e.op)) {
+    if (e.op != s.op) return std::nullopt;
+    return a.make(e.op, e.dtype, e.shape(), {}, std::array{base});
+  }
+  if (graph::keeps_positions(s.op)) return std::nullopt;
+  const graph::IndexMap inner = graph::movement(s.op).map(from, graph::move_of(*s.node));
+  const graph::IndexMap outer = graph::movement(e.op).map(s.shape(), graph::move_of(*e.node));
+  if (outer.pads && !inner.pads) return std::nullopt;
+  const graph::IndexMap both = graph::composed(outer, inner);
+  const auto inside = [](const graph::AxisRead& read) { return identical(read.start, 0); };
+  if (!outer.pads && is_identity(both, from) && (!inner.pads || std::ranges::all_of(both.axes, inside))) return base;
+  if (e.op != s.op) return std::nullopt;
+  std::optional<graph::Arg> argument = graph::argument_of(e.op, from, both);
+  if (!argument) return std::nullopt;
+  return a.make(e.op, e.dtype, e.shape(), *std::move(argument), std::array{base});
+} catch (const OverflowError&) {  // steps of steps beyond 2^63
+  return std::nullopt;
 }
 
 // Each kernel that reads a value walks all movements above the value, one by one. In a long chain every sixteen
@@ -218,84 +203,65 @@ Result copy_movement(Arena& a, const Entry& e) {
   return a.make(s.op, s.dtype, s.shape(), s.node->arg, std::array{source});
 }
 
-// Within an op, tried from the top.
+// Within an op, tried from the top, after folding and before what holds for all movements.
 constexpr Rule kRules[] = {
-    {"fold", Op::Add, fold_constants},
     {"x+0 -> x", Op::Add, add_zero},
-    {"fold", Op::Sub, fold_constants},
     {"x-0 -> x", Op::Sub, sub_zero},
     {"x-x -> 0 (integers)", Op::Sub, sub_self},
-    {"fold", Op::Mul, fold_constants},
     {"x*1 -> x", Op::Mul, mul_one},
     {"x*0 -> 0 (integers)", Op::Mul, mul_zero},
-    {"fold", Op::Div, fold_constants},
     {"x/1 -> x", Op::Div, div_one},
-    {"fold", Op::FloorDiv, fold_constants},
     {"x//1 -> x (integers)", Op::FloorDiv, integer_div_one},
-    {"fold", Op::TruncDiv, fold_constants},
     {"x//1 -> x (integers)", Op::TruncDiv, integer_div_one},
-    {"fold", Op::Pow, fold_integer_power},
     {"x^1 -> x", Op::Pow, pow_one},
     {"x^2 -> x*x", Op::Pow, pow_two},
-    {"fold", Op::Min, fold_constants},
     {"min(x,x) -> x", Op::Min, same_operands},
-    {"fold", Op::Max, fold_constants},
     {"max(x,x) -> x", Op::Max, same_operands},
-    {"fold", Op::And, fold_constants},
     {"x&x -> x", Op::And, same_operands},
     {"x&0 -> 0", Op::And, and_zero},
     {"x&true -> x", Op::And, and_true},
-    {"fold", Op::Or, fold_constants},
     {"x|x -> x", Op::Or, same_operands},
     {"x|0 -> x", Op::Or, or_zero},
-    {"fold", Op::Xor, fold_constants},
     {"x^^0 -> x", Op::Xor, or_zero},
     {"x^^x -> 0", Op::Xor, xor_self},
     {"x<<0 -> x", Op::Shl, shift_zero},
     {"x>>0 -> x", Op::Shr, shift_zero},
-    {"fold", Op::Neg, fold_constants},
     {"-(-x) -> x", Op::Neg, involution},
-    {"fold", Op::Not, fold_constants},
     {"~~x -> x", Op::Not, involution},
     {"abs(abs(x)) -> abs(x)", Op::Abs, idempotent},
     {"floor(integer) -> integer", Op::Floor, integer_rounding},
     {"ceil(integer) -> integer", Op::Ceil, integer_rounding},
     {"round(integer) -> integer", Op::Round, integer_rounding},
     {"trunc(integer) -> integer", Op::Trunc, integer_rounding},
-    {"fold", Op::Where, fold_constants},
     {"where(constant) -> side", Op::Where, where_constant},
     {"where(c,x,x) -> x", Op::Where, where_same},
     {"where(!c,x,y) -> where(c,y,x)", Op::Where, where_not},
-    {"fold", Op::Cast, fold_constants},
     {"cast(x) -> x", Op::Cast, cast_same},
     {"cast back -> x", Op::Cast, cast_back},
-    {"reshape(same) -> x", Op::Reshape, same_shape},
-    {"reshape(reshape) -> reshape", Op::Reshape, reshape_reshape},
-    {"expand(same) -> x", Op::Expand, same_shape},
-    {"expand(expand) -> expand", Op::Expand, expand_expand},
-    {"permute(identity) -> x", Op::Permute, permute_identity},
-    {"permute(permute) -> permute", Op::Permute, permute_permute},
-    {"flip(flip) -> flip", Op::Flip, flip_flip},
-    {"shrink(same) -> x", Op::Shrink, same_shape},
-    {"shrink(pad) -> x", Op::Shrink, shrink_pad},
-    {"pad(nothing) -> x", Op::Pad, same_shape},
     {kFactoredSum, Op::Sum, factor_sum},
     {"copy(copy) -> copy", Op::Copy, copy_copy},
     {"copy(movement) -> movement(copy)", Op::Copy, copy_movement},
 };
 
-// All rules, those of one op beside each other, the rule of chains last: it is that of every movement that moves.
+// All rules, those of one op beside each other.
 struct Groups {
-  std::array<Rule, std::size(kRules) + graph::kOpCount> all{};
+  std::array<Rule, std::size(kRules) + 3 * graph::kOpCount> all{};
   std::size_t count = 0;
   std::array<std::pair<std::size_t, std::size_t>, graph::kOpCount> of{};
   constexpr Groups() {
     for (const graph::OpRow& row : graph::kOpTable) {
       const std::size_t first = count;
+      const bool folds = row.functor != ops::FunctorKind::Function || row.rule != ops::DTypeRule::Floating;
+      if (row.op_class == ops::OpClass::Elementwise && folds) all[count++] = {"fold", row.op, fold_constants};
       for (const Rule& rule : kRules)
         if (rule.op == row.op) all[count++] = rule;
-      if (graph::is_movement(row.op) && row.op != Op::Format)
+      if (graph::is_movement(row.op) && row.op != Op::Format) {
+        if (graph::is_axis_movement(row.op)) {
+          all[count++] = {"movement(same) -> x", row.op, moves_nothing};
+          all[count++] = {"movement(movement) -> movement", row.op, two_movements};
+        }
         all[count++] = {"16 movements -> views", row.op, long_chain};
+      }
       of[static_cast<std::size_t>(row.op)] = {first, count - first};
     }
   }

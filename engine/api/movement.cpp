@@ -3,7 +3,6 @@
 #include <fmt/format.h>
 
 #include <algorithm>
-#include <optional>
 
 #include "formula/call.hpp"
 #include "graph/movements.hpp"
@@ -35,24 +34,16 @@ graph::AxisStrides same_strides(std::size_t rank) {
 }
 
 Shape filled_in(const Call& call, const Shape& from, const Shape& shape) {
+  const auto [open, refusal] = detail::open_extent(shape);
+  if (refusal == detail::ReshapeRefusal::negative_size)
+    throw ShapeError(call.operation(),
+                     fmt::format("{} has a negative extent; extents are >= 0, or -1 once", to_string(shape)));
+  if (refusal)
+    throw ShapeError(call.operation(), fmt::format("{} holds -1 twice; leave one extent open", to_string(shape)));
+  if (!open) return shape;
   Shape out = shape;
-  std::optional<std::size_t> open;
-  Ints others;
-  for (std::size_t d = 0; d < shape.size(); ++d) {
-    const bool counted = sym::state_size(shape[d]);
-    if (counted || shape[d] != -1) {
-      if (!counted && shape[d] < 0) {
-        throw ShapeError(call.operation(),
-                         fmt::format("{} has a negative extent; extents are >= 0, or -1 once", to_string(shape)));
-      }
-      others.push_back(shape[d]);
-      continue;
-    }
-    if (open)
-      throw ShapeError(call.operation(), fmt::format("{} holds -1 twice; leave one extent open", to_string(shape)));
-    open = d;
-  }
-  if (!open) return out;
+  Ints others = shape;
+  others.erase(others.begin() + *open);
   const SymInt have = numel(from);
   const SymInt rest = numel(others, std::string(call.operation()).c_str());
   if (!sym::required(rest != 0, call.operation())) {

@@ -12,6 +12,7 @@
 #include "oriel/error.hpp"
 #include "oriel/movement.hpp"
 #include "sym/decide.hpp"
+#include "view/layouts/strided_reshape.hpp"
 
 namespace oriel {
 
@@ -263,23 +264,12 @@ Tensor unflatten(const Operand& x, std::int64_t axis, const Shape& shape) {
     const std::size_t d = call.axis(axis, node->shape.size());
     const SymInt extent = node->shape[d];
     Shape inner = shape;
+    const auto [open, refusal] = detail::open_extent(shape);
     SymInt known = 1;
-    std::optional<std::size_t> unknown;
-    bool wrong = false;
-    for (std::size_t k = 0; k < inner.size(); ++k) {
-      if (!sym::state_size(inner[k]) && inner[k] < 0) {
-        wrong = wrong || unknown || inner[k] != -1;
-        unknown = k;
-      } else {
-        known *= inner[k];
-      }
-    }
-    if (unknown && !wrong) {
-      wrong = known == 0 || extent % known != 0;
-      if (!wrong) inner[*unknown] = extent / known;
-    } else {
-      wrong = wrong || known != extent;
-    }
+    for (std::size_t k = 0; k < inner.size(); ++k)
+      if (k != open) known *= inner[k];
+    const bool wrong = refusal || (open ? known == 0 || extent % known != 0 : bool(known != extent));
+    if (open && !wrong) inner[*open] = extent / known;
     if (wrong) {
       throw ShapeError("unflatten", fmt::format("axis {} of {} has extent {}, which {} does not split", d,
                                                 to_string(node->shape), to_string(extent), to_string(shape)));

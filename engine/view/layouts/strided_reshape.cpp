@@ -25,13 +25,8 @@ std::optional<N> product(const Shape& shape, std::optional<std::size_t> open) {
 /// Replaces an extent of -1 by its value, or returns the reason why it has none.
 template <Number N>
 std::optional<ReshapeRefusal> resolve(N count, Shape& wanted) {
-  std::optional<std::size_t> open;
-  for (std::size_t d = 0; d < wanted.size(); ++d) {
-    if (N(wanted[d]) >= 0) continue;
-    if (N(wanted[d]) != -1) return ReshapeRefusal::negative_size;
-    if (open) return ReshapeRefusal::two_minus_ones;
-    open = d;
-  }
+  const auto [open, refusal] = open_extent<N>(wanted);
+  if (refusal) return refusal;
   const std::optional<N> named = product<N>(wanted, open);
   if (!open) return named && *named == count ? std::nullopt : std::optional(ReshapeRefusal::size_mismatch);
   if (named && *named == 0 && count == 0) return ReshapeRefusal::ambiguous_minus_one;

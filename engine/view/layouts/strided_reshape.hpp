@@ -3,8 +3,10 @@
 
 #include <optional>
 #include <string_view>
+#include <type_traits>
 
 #include "oriel/layout.hpp"
+#include "sym/decide.hpp"
 
 namespace oriel::detail {
 
@@ -17,6 +19,28 @@ enum class ReshapeRefusal {
 };
 /// "negative_size", ...
 std::string_view name(ReshapeRefusal refusal) noexcept;
+
+/// A shape of which one extent may be -1, to be computed: which one that is, or the first mistake from the left.
+struct OpenExtent {
+  std::optional<std::size_t> axis;
+  std::optional<ReshapeRefusal> refusal;  // negative_size or two_minus_ones
+};
+template <class N = SymInt>
+OpenExtent open_extent(const Shape& shape) {
+  OpenExtent open;
+  for (std::size_t d = 0; d < shape.size() && !open.refusal; ++d) {
+    const N n(shape[d]);
+    if constexpr (std::is_same_v<N, SymInt>)
+      if (!identical(n, -1) && sym::state_size(n)) continue;
+    if (n >= 0) continue;
+    if (n != -1)
+      open.refusal = ReshapeRefusal::negative_size;
+    else if (open.axis)
+      open.refusal = ReshapeRefusal::two_minus_ones;
+    open.axis = d;
+  }
+  return open;
+}
 
 struct StridedReshape {
   std::optional<ReshapeRefusal> refusal;

@@ -11,17 +11,11 @@ namespace {
 /// Replaces an extent of -1 by an expression, or returns the reason why there is none. The only question about the
 /// quotient is whether the division leaves no remainder.
 std::optional<ReshapeRefusal> resolve_symbolic(SymInt count, Shape& wanted) {
-  std::optional<std::size_t> open;
+  const auto [open, refusal] = open_extent(wanted);
+  if (refusal) return refusal;
   SymInt named = 1;
-  for (std::size_t d = 0; d < wanted.size(); ++d) {
-    if (identical(wanted[d], -1)) {
-      if (open) return ReshapeRefusal::two_minus_ones;
-      open = d;
-      continue;
-    }
-    if (!sym::state_size(wanted[d]) && wanted[d] < 0) return ReshapeRefusal::negative_size;
-    named *= wanted[d];
-  }
+  for (std::size_t d = 0; d < wanted.size(); ++d)
+    if (d != open) named *= wanted[d];
   if (!open) return named == count ? std::nullopt : std::optional(ReshapeRefusal::size_mismatch);
   if (or_false(named == 0)) {
     return count == 0 ? ReshapeRefusal::ambiguous_minus_one : ReshapeRefusal::size_mismatch;

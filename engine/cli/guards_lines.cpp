@@ -1,5 +1,8 @@
 #include "cli/guards_lines.hpp"
 
+#include <fmt/format.h>
+
+#include "fuzz/case_json.hpp"
 #include "oriel/error.hpp"
 
 namespace oriel::cli {
@@ -68,12 +71,12 @@ std::string respond(const Json& request) {
                    {"deferred", Json::array()}};
     if (more.contains("id")) result["id"] = more["id"];
     const ShapeEnv& environment = session.environment();
-    for (const auto& guard : environment.guards()) result["guards"].push_back(whole_text(guard.str()));
+    for (const auto& guard : environment.guards()) result["guards"].push_back(fuzz::whole_text(guard.str()));
     for (const auto& check : environment.deferred_checks())
-      result["deferred"].push_back(whole_text(to_string(check.condition)));
+      result["deferred"].push_back(fuzz::whole_text(to_string(check.condition)));
     for (const auto& symbol : environment.symbols()) {
       result["ranges"][symbol.name] = {json_of(symbol.range.lo), json_of(symbol.range.hi)};
-      if (!symbol.replacement.empty()) result["replaced"][symbol.name] = whole_text(symbol.replacement);
+      if (!symbol.replacement.empty()) result["replaced"][symbol.name] = fuzz::whole_text(symbol.replacement);
     }
     return result.dump(-1, ' ', false, Json::error_handler_t::replace);
   } catch (const Error& error) {
@@ -103,6 +106,12 @@ void read_symbols(const Json& request, GuardsSession& session, std::string_view 
       session.add_unbacked(name.get<std::string>());
     }
   }
+}
+
+void write_guards(runtime::JsonWriter& json, const GuardsSession& session) {
+  Json guards = Json::array();
+  for (const auto& guard : session.environment().guards()) guards.push_back(fuzz::whole_text(guard.str()));
+  json.raw(guards.dump());
 }
 
 std::string answer_guards_line(std::string_view line) { return answer_object("guards", line, respond); }

@@ -1,7 +1,8 @@
 #include "cli/iterate_lines.hpp"
 
+#include <fmt/format.h>
+
 #include <array>
-#include <iterator>
 #include <memory>
 #include <optional>
 #include <vector>
@@ -116,62 +117,57 @@ std::optional<Output> read_output(const IterateOp& op, const Json& request, Symb
   return output;
 }
 
-void append_list(fmt::memory_buffer& text, const detail::StridesList& list) {
-  text.push_back('[');
-  for (const Ints& ints : list) {
-    if (&ints != list.data()) text.push_back(',');
-    append_ints(text, ints);
-  }
-  text.push_back(']');
+void write_list(runtime::JsonWriter& json, const detail::StridesList& list) {
+  json.begin('[');
+  for (const Ints& ints : list) fuzz::write(json, ints);
+  json.end(']');
 }
 
-void append_layout(fmt::memory_buffer& text, const Layout& layout) {
-  append(text, "{\"shape\":");
-  append_ints(text, layout.shape);
-  append(text, ",\"strides\":");
-  append_ints(text, layout.strides);
-  fmt::format_to(std::back_inserter(text),
-                 R"(,"is_contiguous":{},"is_channels_last":{},"is_channels_last_3d":{},)"
-                 R"("non_overlapping_and_dense":{},"like_channels_last":{},"like_channels_last_3d":{},)"
-                 R"("suggest":"{}","suggest_exact":"{}")",
-                 layout.is_contiguous(), layout.is_contiguous(MemoryFormat::channels_last),
-                 layout.is_contiguous(MemoryFormat::channels_last_3d), layout.is_non_overlapping_and_dense(),
-                 layout.is_like(MemoryFormat::channels_last), layout.is_like(MemoryFormat::channels_last_3d),
-                 name(layout.suggest_memory_format()), name(layout.suggest_memory_format(true)));
+/// The first members of an answer.
+runtime::JsonWriter begin_answer(const Layout& layout) {
+  runtime::JsonWriter json;
+  fuzz::write(json.begin('{').key("shape"), layout.shape);
+  fuzz::write(json.key("strides"), layout.strides);
+  return json;
+}
+
+void write_formats(runtime::JsonWriter& json, const Layout& layout) {
+  json.key("is_contiguous").boolean(layout.is_contiguous());
+  json.key("is_channels_last").boolean(layout.is_contiguous(MemoryFormat::channels_last));
+  json.key("is_channels_last_3d").boolean(layout.is_contiguous(MemoryFormat::channels_last_3d));
+  json.key("non_overlapping_and_dense").boolean(layout.is_non_overlapping_and_dense());
+  json.key("like_channels_last").boolean(layout.is_like(MemoryFormat::channels_last));
+  json.key("like_channels_last_3d").boolean(layout.is_like(MemoryFormat::channels_last_3d));
+  json.key("suggest").text(name(layout.suggest_memory_format()));
+  json.key("suggest_exact").text(name(layout.suggest_memory_format(true)));
 }
 
 std::string describe(const Layout& layout) {
-  fmt::memory_buffer text;
-  append_layout(text, layout);
-  append(text, R"(,"path":null,"perm":null,"effective_strides":null,"loop_shape":null,"loop_strides":null)");
-  fmt::format_to(std::back_inserter(text), R"(,"numel":{},"storage_span":{},"nod_sort_only":{},"empty_like_strides":)",
-                 layout.numel().value(), layout.span().value(),
-                 detail::dense_when_sorted(layout.shape, layout.strides));
-  append_ints(text, layout.preserved().strides);
-  text.push_back('}');
-  return fmt::to_string(text);
+  runtime::JsonWriter json = begin_answer(layout);
+  write_formats(json, layout);
+  for (const char* const absent : {"path", "perm", "effective_strides", "loop_shape", "loop_strides"})
+    json.key(absent).null();
+  json.key("numel").number(layout.numel().value()).key("storage_span").number(layout.span().value());
+  json.key("nod_sort_only").boolean(detail::dense_when_sorted(layout.shape, layout.strides));
+  fuzz::write(json.key("empty_like_strides"), layout.preserved().strides);
+  return json.end('}').str();
 }
 
-void append_condition(fmt::memory_buffer& text, std::string_view name, SymBool condition) {
-  const std::optional<bool> known = sym::known(condition);
-  const std::string value = !known ? '"' + whole_text(to_string(condition)) + '"' : *known ? "true" : "false";
-  fmt::format_to(std::back_inserter(text), R"(,"{}":{})", name, value);
+void write_condition(runtime::JsonWriter& json, std::string_view name, SymBool condition) {
+  json.key(name);
+  if (const std::optional<bool> known = sym::known(condition))
+    json.boolean(*known);
+  else
+    json.raw('"' + fuzz::whole_text(to_string(condition)) + '"');
 }
 
 // The memory formats of a layout over symbols, as conditions. Records no guard.
-void append_conditions(fmt::memory_buffer& text, const Layout& layout) {
-  append_condition(text, "contiguous_if", contiguity(layout));
-  if (layout.rank() == 4) append_condition(text, "channels_last_if", contiguity(layout, MemoryFormat::channels_last));
-  if (layout.rank() == 5) {
-    append_condition(text, "channels_last_3d_if", contiguity(layout, MemoryFormat::channels_last_3d));
-  }
-  append_condition(text, "non_overlapping_and_dense_if", density(layout));
-}
-
-void append_guards(fmt::memory_buffer& text, const Symbols& symbols) {
-  Json guards = Json::array();
-  for (const auto& guard : symbols.session.environment().guards()) guards.push_back(whole_text(guard.str()));
-  append(text, ",\"guards\":" + guards.dump());
+void write_conditions(runtime::JsonWriter& json, const Layout& layout) {
+  write_condition(json, "contiguous_if", contiguity(layout));
+  if (layout.rank() == 4) write_condition(json, "channels_last_if", contiguity(layout, MemoryFormat::channels_last));
+  if (layout.rank() == 5)
+    write_condition(json, "channels_last_3d_if", contiguity(layout, MemoryFormat::channels_last_3d));
+  write_condition(json, "non_overlapping_and_dense_if", density(layout));
 }
 
 // Contiguity by a branch on each size and stride, which records a guard for each decision; null if a symbol without a
@@ -187,47 +183,31 @@ std::string_view branching_contiguity(const Layout& layout, const Symbols& symbo
 }
 
 std::string describe(const Layout& layout, const Symbols& symbols) {
-  fmt::memory_buffer text;
-  append(text, "{\"shape\":");
-  append_ints(text, layout.shape);
-  append(text, ",\"strides\":");
-  append_ints(text, layout.strides);
-  append(text, ",\"numel\":");
-  append_size(text, layout.numel());
-  append_conditions(text, layout);
-  append(text, ",\"contiguous\":");
-  append(text, branching_contiguity(layout, symbols));
-  append_guards(text, symbols);
-  text.push_back('}');
-  return fmt::to_string(text);
+  runtime::JsonWriter json = begin_answer(layout);
+  fuzz::write(json.key("numel"), layout.numel());
+  write_conditions(json, layout);
+  json.key("contiguous").raw(branching_contiguity(layout, symbols));
+  write_guards(json.key("guards"), symbols.session);
+  return json.end('}').str();
 }
 
 std::string describe(const detail::Iteration& it, const Layout& result, const Symbols* symbols) {
-  fmt::memory_buffer text;
-  if (symbols != nullptr) {
-    append(text, "{\"shape\":");
-    append_ints(text, result.shape);
-    append(text, ",\"strides\":");
-    append_ints(text, result.strides);
-    append_conditions(text, result);
-  } else {
-    append_layout(text, result);
-  }
-  fmt::format_to(std::back_inserter(text), R"(,"path":"{}","perm":)", detail::name(it.path));
+  runtime::JsonWriter json = begin_answer(result);
+  if (symbols != nullptr)
+    write_conditions(json, result);
+  else
+    write_formats(json, result);
+  json.key("path").text(detail::name(it.path)).key("perm");
   if (it.path == detail::IterationPath::general) {
-    append_ints(text, it.order);
-    append(text, ",\"effective_strides\":");
-    append_list(text, it.effective);
+    fuzz::write(json, it.order);
+    write_list(json.key("effective_strides"), it.effective);
   } else {
-    append(text, R"(null,"effective_strides":null)");
+    json.null().key("effective_strides").null();
   }
-  append(text, ",\"loop_shape\":");
-  append_ints(text, it.loop_shape);
-  append(text, ",\"loop_strides\":");
-  append_list(text, it.loop_strides);
-  if (symbols != nullptr) append_guards(text, *symbols);
-  text.push_back('}');
-  return fmt::to_string(text);
+  fuzz::write(json.key("loop_shape"), it.loop_shape);
+  write_list(json.key("loop_strides"), it.loop_strides);
+  if (symbols != nullptr) write_guards(json.key("guards"), symbols->session);
+  return json.end('}').str();
 }
 
 /// The axis on which the operands' shapes differ, if they do.

@@ -1,7 +1,8 @@
 #include "cli/json.hpp"
 
+#include <fmt/format.h>
+
 #include <istream>
-#include <iterator>
 #include <new>
 #include <optional>
 #include <ostream>
@@ -9,7 +10,6 @@
 
 #include "fuzz/case_json.hpp"
 #include "oriel/error.hpp"
-#include "sym/print.hpp"
 
 namespace oriel::cli {
 
@@ -54,32 +54,6 @@ Layout read_symbolic_layout(std::string_view command, const Json& object, const 
                                            to_string(layout.shape)));
   }
   return layout;
-}
-
-void append(fmt::memory_buffer& text, std::string_view part) { text.append(part.data(), part.data() + part.size()); }
-
-std::string whole_text(std::string text) {
-  if (text.size() > sym::kMaxText)
-    throw OverflowError("write", fmt::format("an expression takes more than {} characters", sym::kMaxText));
-  return text;
-}
-
-void append_size(fmt::memory_buffer& text, SymInt size) {
-  if (size.is_symbolic()) {
-    fmt::format_to(std::back_inserter(text), "\"{}\"",
-                   whole_text(to_string(size)));  // names and operators need no escapes
-  } else {
-    text.append(fmt::format_int(size.value()));
-  }
-}
-
-void append_ints(fmt::memory_buffer& text, const Ints& ints) {
-  text.push_back('[');
-  for (std::size_t d = 0; d < ints.size(); ++d) {
-    if (d > 0) text.push_back(',');
-    append_size(text, ints[d]);
-  }
-  text.push_back(']');
 }
 
 std::string error_line(const std::string& message, Json more) {

@@ -1,8 +1,6 @@
-// Shared by the JSON-lines forms of the commands: reading layouts, writing, and the loop over lines. `command` is the
+// Shared by the JSON-lines forms of the commands: reading layouts, and the loop over lines. `command` is the
 // name with which errors start.
 #pragma once
-
-#include <fmt/format.h>
 
 #include <functional>
 #include <iosfwd>
@@ -26,14 +24,6 @@ Layout read_layout(std::string_view command, const Json& object);
 /// That no size is negative is not checked, since on symbols this would record a guard.
 Layout read_symbolic_layout(std::string_view command, const Json& object,
                             const std::function<SymInt(const std::string& text)>& sizes);
-
-void append(fmt::memory_buffer& text, std::string_view part);
-/// The text of an expression in an answer, whole. Throws OverflowError if it was cut because it is longer than
-/// sym::kMaxText.
-std::string whole_text(std::string text);
-/// A number, or an expression as a string. Throws as whole_text.
-void append_size(fmt::memory_buffer& text, SymInt size);
-void append_ints(fmt::memory_buffer& text, const Ints& ints);
 
 /// The answer of `respond` to the object on `line`, or {"error":..} if the line is not an object or `respond` throws an
 /// Error. Throws only std::bad_alloc.

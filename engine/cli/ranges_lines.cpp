@@ -1,5 +1,7 @@
 #include "cli/ranges_lines.hpp"
 
+#include <fmt/format.h>
+
 #include <algorithm>
 #include <charconv>
 #include <new>

@@ -13,43 +13,16 @@
 namespace oriel::cli {
 namespace {
 
-void write_view(fmt::memory_buffer& text, const View& view) {
-  append(text, "{\"shape\":");
-  append_ints(text, view.shape);
-  append(text, ",\"strides\":");
-  append_ints(text, view.strides);
-  append(text, ",\"offset\":");
-  append_size(text, view.offset);
-  append(text, ",\"mask\":");
-  if (view.mask.empty()) {
-    append(text, "null");
-  } else {
-    text.push_back('[');
-    for (std::size_t d = 0; d < view.mask.size(); ++d) {
-      append(text, d > 0 ? ",[" : "[");
-      append_size(text, view.mask[d].lo);
-      text.push_back(',');
-      append_size(text, view.mask[d].hi);
-      text.push_back(']');
-    }
-    text.push_back(']');
-  }
-  text.push_back('}');
-}
-
 /// Answers a reshape of a layout by the rules of PyTorch's view().
 std::string answer_reshape(const Json& request) {
   const Layout layout = read_layout("view", request);
   const Ints shape = fuzz::read_ints(request["new_shape"], "view", "new_shape");
   const detail::StridedReshape reshaped = detail::strided_reshape(layout, shape);
   if (!reshaped) return fmt::format(R"({{"ok":false,"error":"{}"}})", detail::name(*reshaped.refusal));
-  fmt::memory_buffer text;
-  append(text, R"({"ok":true,"shape":)");
-  append_ints(text, reshaped.layout.shape);
-  append(text, ",\"strides\":");
-  append_ints(text, reshaped.layout.strides);
-  text.push_back('}');
-  return fmt::to_string(text);
+  runtime::JsonWriter json;
+  fuzz::write(json.begin('{').key("ok").boolean(true).key("shape"), reshaped.layout.shape);
+  fuzz::write(json.key("strides"), reshaped.layout.strides);
+  return json.end('}').str();
 }
 
 std::string answer(const Json& request, bool table) {
@@ -66,36 +39,24 @@ std::string answer(const Json& request, bool table) {
   ShapeTracker tracker = fuzz::start_of(c);
   for (const fuzz::Movement& movement : c.movements) tracker = fuzz::apply(tracker, movement);
   tracker = tracker.simplify();
-  fmt::memory_buffer text;
-  append(text, "{\"shape\":");
-  append_ints(text, tracker.shape());
-  append(text, ",\"views\":[");
-  for (const View& view : tracker.views()) {
-    if (&view != tracker.views().data()) text.push_back(',');
-    write_view(text, view);
-  }
+  runtime::JsonWriter json;
+  fuzz::write(json.begin('{').key("shape"), tracker.shape());
+  json.key("views").begin('[');
+  for (const View& view : tracker.views()) fuzz::write(json, view);
+  json.end(']').key("contiguous");
   const std::optional<bool> contiguous =
       symbolic ? known_contiguity(tracker, session.environment()) : std::optional(tracker.is_contiguous());
-  append(text, !contiguous   ? "],\"contiguous\":null"
-               : *contiguous ? "],\"contiguous\":true"
-                             : "],\"contiguous\":false");
-  if (symbolic) {
-    Json guards = Json::array();
-    for (const auto& guard : session.environment().guards()) guards.push_back(whole_text(guard.str()));
-    append(text, ",\"guards\":" + guards.dump());
-  }
+  if (contiguous)
+    json.boolean(*contiguous);
+  else
+    json.null();
+  if (symbolic) write_guards(json.key("guards"), session);
   if (table) {
-    append(text, ",\"table\":[");
-    bool first = true;
-    for (const std::int64_t position : tracker.table(kTableLimit)) {
-      if (!first) text.push_back(',');
-      first = false;
-      text.append(fmt::format_int(position));
-    }
-    text.push_back(']');
+    json.key("table").begin('[');
+    for (const std::int64_t position : tracker.table(kTableLimit)) json.number(position);
+    json.end(']');
   }
-  text.push_back('}');
-  return fmt::to_string(text);
+  return json.end('}').str();
 }
 
 }  // namespace

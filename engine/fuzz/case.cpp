@@ -4,6 +4,7 @@
 
 #include <iterator>
 
+#include "fuzz/case_json.hpp"
 #include "fuzz/generate_moves.hpp"
 #include "oriel/error.hpp"
 
@@ -108,44 +109,31 @@ std::string program_text(const Case& c) {
 }
 
 std::string json_text(const Case& c) {
-  Text text;
+  runtime::JsonWriter json;
+  json.begin('{');
   if (plain(c)) {
-    put(text, "{{\"base_shape\":[");
-    put_ints(text, c.start[0].shape);
-    put(text, "]");
+    write(json.key("base_shape"), c.start[0].shape);
   } else {
-    put(text, "{{\"start_views\":[");
-    for (const View& view : c.start) {
-      put(text, "{}{{\"shape\":[", &view == c.start.data() ? "" : ",");
-      put_ints(text, view.shape);
-      put(text, "],\"strides\":[");
-      put_ints(text, view.strides);
-      put(text, R"(],"offset":{},"mask":)", view.offset.value());
-      if (view.mask.empty()) {
-        put(text, "null}}");
-      } else {
-        put(text, "[");
-        put_pairs(text, view.mask, "[", ",", "]", ",");
-        put(text, "]}}");
-      }
-    }
-    put(text, "]");
+    json.key("start_views").begin('[');
+    for (const View& view : c.start) write(json, view);
+    json.end(']');
   }
   if (!c.movements.empty()) {
-    put(text, ",\"ops\":[");
+    json.key("ops").begin('[');
     for (const Movement& movement : c.movements) {
-      put(text, "{}[\"{}\",[", &movement == c.movements.data() ? "" : ",", name_of(movement.kind));
+      json.begin('[').text(name_of(movement.kind));
       if (takes_pairs(movement.kind)) {
-        put_pairs(text, movement.ranges, "[", ",", "]", ",");
+        json.begin('[');
+        for (const Range& range : movement.ranges) write(json, Ints{range.lo, range.hi});
+        json.end(']');
       } else {
-        put_ints(text, movement.ints);
+        write(json, movement.ints);
       }
-      put(text, "]]");
+      json.end(']');
     }
-    put(text, "]");
+    json.end(']');
   }
-  put(text, "}}");
-  return fmt::to_string(text);
+  return json.end('}').str();
 }
 
 std::string tracker_statements(const Case& c) {

@@ -5,6 +5,7 @@
 #include <nlohmann/json.hpp>
 
 #include "oriel/error.hpp"
+#include "sym/print.hpp"
 
 namespace oriel::fuzz {
 namespace {
@@ -133,6 +134,40 @@ Case parse_case(std::string_view line, std::string_view operation) {
   if (request.is_discarded())
     throw ParseError(operation, "not a JSON object: '" + std::string(line.substr(0, 200)) + "'");
   return read_case(request, operation);
+}
+
+std::string whole_text(std::string text) {
+  if (text.size() > sym::kMaxText)
+    throw OverflowError("write", fmt::format("an expression takes more than {} characters", sym::kMaxText));
+  return text;
+}
+
+void write(runtime::JsonWriter& json, SymInt size) {
+  if (size.is_symbolic())
+    json.raw('"' + whole_text(to_string(size)) + '"');  // names and operators need no escapes
+  else
+    json.number(size.value());
+}
+
+void write(runtime::JsonWriter& json, const Ints& ints) {
+  json.begin('[');
+  for (const SymInt n : ints) write(json, n);
+  json.end(']');
+}
+
+void write(runtime::JsonWriter& json, const View& view) {
+  write(json.begin('{').key("shape"), view.shape);
+  write(json.key("strides"), view.strides);
+  write(json.key("offset"), view.offset);
+  json.key("mask");
+  if (view.mask.empty()) {
+    json.null();
+  } else {
+    json.begin('[');
+    for (const Range& range : view.mask) write(json, Ints{range.lo, range.hi});
+    json.end(']');
+  }
+  json.end('}');
 }
 
 }  // namespace oriel::fuzz

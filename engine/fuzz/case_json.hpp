@@ -1,4 +1,4 @@
-// Reads cases and views from JSON, in the protocol of `oriel view --jsonl`.
+// Cases, views and sizes as JSON, in the protocol of `oriel view --jsonl`.
 #pragma once
 
 #include <functional>
@@ -8,6 +8,7 @@
 #include <vector>
 
 #include "fuzz/case.hpp"
+#include "inspect/json.hpp"
 
 namespace oriel::fuzz {
 
@@ -27,5 +28,15 @@ Case parse_case(std::string_view line, std::string_view operation);
 /// A list of integers; `what` names it in the error. Sizes may be strings if `sizes` is given.
 Ints read_ints(const nlohmann::json& value, std::string_view operation, std::string_view what,
                const SizeReader& sizes = {});
+
+/// The text of an expression, whole. Throws OverflowError if it was cut because it is longer than sym::kMaxText.
+std::string whole_text(std::string text);
+
+/// A size is a number, or an expression as a string.
+/// @{
+void write(runtime::JsonWriter& json, SymInt size);
+void write(runtime::JsonWriter& json, const Ints& ints);
+void write(runtime::JsonWriter& json, const View& view);
+/// @}
 
 }  // namespace oriel::fuzz

@@ -83,7 +83,8 @@ JsonWriter& JsonWriter::text(std::string_view value) {
 
 JsonWriter& JsonWriter::number(std::int64_t value) {
   separate();
-  fmt::format_to(std::back_inserter(out_), "{}", value);
+  const fmt::format_int digits(value);
+  out_.append(digits.data(), digits.size());
   return *this;
 }
 

@@ -171,7 +171,7 @@ std::string ItemBackend::method(const codegen::LoopProgram& program) const {
 }
 
 PathReport ItemBackend::paths(const codegen::LoopProgram& program) const {
-  switch (render(program).mapping) {
+  switch (rendered_as(program, render_.shape).mapping) {
     case WorkMapping::Blocked:
       return {KernelPath::Blocked, {}, 0};
     case WorkMapping::Squares:

@@ -5,6 +5,7 @@
 #include <functional>
 #include <optional>
 
+#include "api/call.hpp"
 #include "codegen/stack.hpp"
 #include "graph/fold.hpp"
 #include "graph/layout.hpp"
@@ -41,6 +42,8 @@ NodePtr counting(const Shape& shape, DType dtype) {
       std::make_shared<mem::Buffer>(Device::eigen(), data->data(), n * itemsize(dtype), [data](void*) { delete data; });
   return graph::leaf(buffer, dtype, shape);
 }
+
+Tensor leaf(const Shape& shape, DType dtype) { return detail::Access::tensor(counting(shape, dtype)); }
 
 namespace {
 

@@ -7,12 +7,15 @@
 
 #include "codegen/loop_program.hpp"
 #include "graph/build.hpp"
+#include "oriel/tensor.hpp"
 #include "runtime/plan.hpp"
 
 namespace oriel::test {
 
 /// A float32 leaf whose elements are 1, 2, 3, ...
 graph::NodePtr counting(const Shape& shape, DType dtype = DType::float32);
+/// The same as a tensor.
+Tensor leaf(const Shape& shape, DType dtype = DType::float32);
 
 /// The plan for realising `roots` together, with the default limits or others. Verifies every loop program.
 runtime::Plan plan(const std::vector<graph::NodePtr>& roots, const schedule::FusionLimits& limits = {});

@@ -12,11 +12,13 @@
 #include "oriel/function.hpp"
 #include "oriel/oriel.hpp"
 #include "oriel/saved_function.hpp"
+#include "support/refusal.hpp"
 #include "support/temporary_folder.hpp"
 
 namespace oriel::complex_test {
 namespace {
 
+using test::refusal;
 using C = std::complex<float>;
 using Z = std::complex<double>;
 
@@ -51,16 +53,6 @@ void near(const Complex& got, const std::vector<Z>& x, F&& f, double error) {
     CHECK_MESSAGE(good, "of ", x[k].real(), " ", x[k].imag(), ": ", y[k].real(), " ", y[k].imag(), ", not ",
                   want.real(), " ", want.imag());
   }
-}
-
-template <class Call>
-std::string refusal(const Call& call) {
-  try {
-    call();
-  } catch (const Error& error) {
-    return std::string(error.message());
-  }
-  return "nothing was thrown";
 }
 
 }  // namespace

@@ -7,21 +7,14 @@
 #include <numeric>
 
 #include "oriel/oriel.hpp"
+#include "support/refusal.hpp"
 
 namespace oriel::convenience_test {
 namespace {
 
+using test::refusal;
 using Floats = std::vector<float>;
 using Longs = std::vector<std::int64_t>;
-
-std::string refusal(const auto& f) {
-  try {
-    f();
-    return "nothing";
-  } catch (const Error& error) {
-    return std::string(error.message());
-  }
-}
 
 Floats counted(std::int64_t n) {
   Floats out(static_cast<std::size_t>(n));

@@ -12,12 +12,14 @@
 #include "oriel/fft.hpp"
 #include "oriel/function.hpp"
 #include "oriel/oriel.hpp"
+#include "support/refusal.hpp"
 #include "support/temporary_folder.hpp"
 
 namespace oriel::fft_test {
 namespace {
 
 using nlohmann::json;
+using test::refusal;
 using Z = std::complex<double>;
 
 bool is_complex(const json& t) { return t.size() == 3; }
@@ -119,16 +121,6 @@ std::vector<Z> summed(const std::vector<Z>& x) {
     out.emplace_back(sum);
   }
   return out;
-}
-
-template <class Call>
-std::string refusal(const Call& call) {
-  try {
-    call();
-  } catch (const Error& error) {
-    return std::string(error.message());
-  }
-  return "nothing was thrown";
 }
 
 }  // namespace

@@ -2,20 +2,18 @@
 #include <doctest/doctest.h>
 
 #include "oriel/oriel.hpp"
+#include "support/counted.hpp"
 #include "support/failing.hpp"
 
 namespace function_writes_test {
 
 using namespace oriel;
+using test::counted;
 
 namespace {
 
 using Floats = std::vector<float>;
 
-Tensor numbers(const Shape& shape, float first = 0) {
-  float next = first;
-  return Tensor::generate(shape, [&](auto) { return next++; });
-}
 Floats values(const Tensor& x) { return x.to_vector<float>(); }
 
 }  // namespace
@@ -29,9 +27,9 @@ TEST_CASE("a function writes its own tensors") {
     constant.select(0, 0) += sum(x);
     return y * constant;
   });
-  CHECK(values(f(numbers({2}))) == Floats{2, 2, 6, 4});
-  CHECK(values(f(numbers({2}, 4))) == Floats{10, 10, 18, 4});
-  CHECK(values(f(numbers({2}))) == Floats{2, 2, 6, 4});  // the constant is unchanged
+  CHECK(values(f(counted({2}))) == Floats{2, 2, 6, 4});
+  CHECK(values(f(counted({2}, 4))) == Floats{10, 10, 18, 4});
+  CHECK(values(f(counted({2}))) == Floats{2, 2, 6, 4});  // the constant is unchanged
 }
 
 TEST_CASE("a constant of the trace that is written and returned stays as it is for the next call") {
@@ -41,7 +39,7 @@ TEST_CASE("a constant of the trace that is written and returned stays as it is f
     return table;
   });
   for (int round = 0; round < 3; ++round) {
-    Tensor table = f(numbers({2}, 10));
+    Tensor table = f(counted({2}, 10));
     CHECK(values(table) == Floats{11, 13, 3, 4});
     table += 1;
   }
@@ -49,7 +47,7 @@ TEST_CASE("a constant of the trace that is written and returned stays as it is f
 
 TEST_CASE("a function writes its arguments, and all names of their storage show it") {
   const auto step = oriel::function([](Tensor& w, Tensor g, auto rate) { w -= g * rate; });
-  Tensor w = numbers({2, 2});
+  Tensor w = counted({2, 2});
   const Tensor view = w.transpose();
   const Tensor before = w * 1;
   const Tensor held = +w;
@@ -68,7 +66,7 @@ TEST_CASE("a write through a view, read back through another argument of the sto
     return std::tuple(old, sum(all), all, row.flip());
   });
   for (int round = 0; round < 2; ++round) {
-    Tensor x = numbers({2, 2}, 1);
+    Tensor x = counted({2, 2}, 1);
     const auto [old, now, all, flipped] = f(x.select(0, 1), x);
     CHECK(old.item<float>() == 10);
     CHECK(now.item<float>() == 73);
@@ -77,7 +75,7 @@ TEST_CASE("a write through a view, read back through another argument of the sto
     CHECK(values(flipped) == Floats{40, 30});
   }
   // The same call with separate storages has an entry of its own.
-  Tensor row = numbers({2}, 3), x = numbers({2, 2}, 1);
+  Tensor row = counted({2}, 3), x = counted({2, 2}, 1);
   const auto [old, now, all, flipped] = f(row, x);
   CHECK(old.item<float>() == now.item<float>());
   CHECK(values(row) == Floats{30, 40});
@@ -100,7 +98,7 @@ TEST_CASE("arguments that swap, and one that becomes the other") {
     a.assign(b);
     b.assign(old);
   });
-  Tensor a = numbers({2}), b = numbers({2}, 5);
+  Tensor a = counted({2}), b = counted({2}, 5);
   swap(a, b);
   CHECK(values(a) == Floats{5, 6});
   CHECK(values(b) == Floats{0, 1});
@@ -108,7 +106,7 @@ TEST_CASE("arguments that swap, and one that becomes the other") {
   CHECK(values(a) == Floats{0, 1});
   const auto become = oriel::function([](Tensor to, Tensor from) { to.assign(from); });
   for (int round = 0; round < 2; ++round) {
-    Tensor c = numbers({2}), d = numbers({2}, 9);
+    Tensor c = counted({2}), d = counted({2}, 9);
     become(c, d);
     d += 1;
     CHECK(values(c) == Floats{9, 10});
@@ -118,7 +116,7 @@ TEST_CASE("arguments that swap, and one that becomes the other") {
 
 TEST_CASE("beyond the limit writes are those of the callable") {
   const auto f = oriel::function([](Tensor t) { t += 1; }, {.limit = 0});
-  Tensor x = numbers({2});
+  Tensor x = counted({2});
   f(x);
   CHECK(x.realized());
   CHECK(values(x) == Floats{1, 2});
@@ -129,7 +127,7 @@ TEST_CASE("a device that fails leaves arguments and entries as they were") {
     w += 1;
     return sort(w, 0) * 2;
   });
-  Tensor w = numbers({3});
+  Tensor w = counted({3});
   {
     const test::Failing failing(1);
     CHECK_THROWS_WITH_AS(f(w), "failed", std::runtime_error);  // thrown by the call that traces

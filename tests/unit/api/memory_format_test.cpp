@@ -6,10 +6,12 @@
 #include "formula/call.hpp"
 #include "oriel/oriel.hpp"
 #include "runtime/executor.hpp"
+#include "support/counted.hpp"
 
 namespace memory_format_test {
 
 using namespace oriel;
+using test::counted;
 using Floats = std::vector<float>;
 
 namespace {
@@ -18,7 +20,6 @@ constexpr MemoryFormat kLast = MemoryFormat::channels_last;
 constexpr MemoryFormat kLast3d = MemoryFormat::channels_last_3d;
 constexpr MemoryFormat kRowMajor = MemoryFormat::contiguous;
 
-Tensor numbers(const Shape& shape) { return iota(shape).to(DType::float32).realize(); }
 Floats values(const Tensor& x) { return x.to_vector<float>(); }
 const void* address(const Tensor& x) {
   x.realize();
@@ -66,7 +67,7 @@ std::uint64_t launches(const Tensor& x) {
 }  // namespace
 
 TEST_CASE("to lays a tensor out, whatever it was") {
-  const Tensor x = numbers({2, 3, 4, 5});
+  const Tensor x = counted({2, 3, 4, 5});
   lies(x, {60, 20, 5, 1});
   const Tensor last = x.to(kLast);
   lies(last, {60, 1, 15, 3});
@@ -76,19 +77,19 @@ TEST_CASE("to lays a tensor out, whatever it was") {
   CHECK(last.suggest_memory_format() == kLast);
   CHECK(in_memory(last)[1] == 20);
   lies(last.to(kRowMajor), {60, 20, 5, 1});
-  lies(numbers({2, 3, 2, 4, 5}).to(kLast3d), {120, 1, 60, 15, 3});
+  lies(counted({2, 3, 2, 4, 5}).to(kLast3d), {120, 1, 60, 15, 3});
   lies(full({2, 3, 4, 5}, 1.5F).to(kLast), {60, 1, 15, 3});
 }
 
 TEST_CASE("a tensor that has the format already is not copied; an ambiguous one is copied by to alone") {
-  const Tensor x = numbers({2, 3, 4, 5}).to(kLast);
+  const Tensor x = counted({2, 3, 4, 5}).to(kLast);
   const void* at = address(x);
   CHECK(address(x.to(kLast)) == at);
   CHECK(address(x.contiguous(kLast)) == at);
   CHECK(address(x.to(MemoryFormat::preserve)) == at);
   CHECK(address(x.contiguous()) != at);
 
-  const Tensor one = numbers({2, 1, 4, 5});  // with one channel it is both contiguous and channels-last
+  const Tensor one = counted({2, 1, 4, 5});  // with one channel it is both contiguous and channels-last
   CHECK(one.layout().is_ambiguous());
   CHECK(address(one.contiguous(kLast)) == address(one));
   CHECK(one.contiguous(kLast).strides() == Ints{20, 20, 5, 1});
@@ -97,13 +98,13 @@ TEST_CASE("a tensor that has the format already is not copied; an ambiguous one 
   CHECK(address(laid) != address(one));
   CHECK(values(laid) == values(one));
   // PyTorch's rule: a tensor that is already contiguous is not copied, even if it is a view with strides of its own.
-  const Tensor turned = numbers({2, 3}).transpose();
+  const Tensor turned = counted({2, 3}).transpose();
   CHECK(turned.to(kRowMajor).strides() == Ints{1, 3});
   CHECK(turned.contiguous().strides() == Ints{2, 1});
 }
 
 TEST_CASE("to gives a storage of its own") {
-  Tensor x = numbers({1, 2, 2, 2});
+  Tensor x = counted({1, 2, 2, 2});
   const Tensor before = x.to(kLast);
   x.assign(0);
   CHECK(values(before)[7] == 7);
@@ -111,19 +112,19 @@ TEST_CASE("to gives a storage of its own") {
 }
 
 TEST_CASE("formats of other ranks are refused") {
-  CHECK_THROWS_WITH_AS(numbers({2, 3}).to(kLast),
+  CHECK_THROWS_WITH_AS(counted({2, 3}).to(kLast),
                        "to: channels_last is for tensors with 4 axes and (2, 3) has 2; reshape it first", ShapeError);
-  CHECK_THROWS_AS(numbers({2, 3, 4, 5}).contiguous(kLast3d), ShapeError);
-  CHECK_THROWS_AS(numbers({2, 3, 4, 5, 6}).to(kLast), ShapeError);
-  CHECK_THROWS_WITH_AS(numbers({2}).contiguous(MemoryFormat::preserve),
+  CHECK_THROWS_AS(counted({2, 3, 4, 5}).contiguous(kLast3d), ShapeError);
+  CHECK_THROWS_AS(counted({2, 3, 4, 5, 6}).to(kLast), ShapeError);
+  CHECK_THROWS_WITH_AS(counted({2}).contiguous(MemoryFormat::preserve),
                        "contiguous: preserve names no order; give contiguous, channels_last or channels_last_3d",
                        ArgumentError);
-  CHECK_FALSE(numbers({2, 3}).is_contiguous(kLast));
+  CHECK_FALSE(counted({2, 3}).is_contiguous(kLast));
 }
 
 TEST_CASE("elementwise work keeps channels-last, in one kernel") {
-  const Tensor x = numbers({2, 3, 4, 5}).to(kLast).realize();
-  const Tensor y = (numbers({2, 3, 4, 5}) * 2).to(kLast).realize();
+  const Tensor x = counted({2, 3, 4, 5}).to(kLast).realize();
+  const Tensor y = (counted({2, 3, 4, 5}) * 2).to(kLast).realize();
   const Tensor z = relu(x * 2 - y + 0.5F) + where(x > y, x, y);
   CHECK(launches(z) == 1);
   lies(z, {60, 1, 15, 3});
@@ -132,16 +133,16 @@ TEST_CASE("elementwise work keeps channels-last, in one kernel") {
   lies(step * 3, {60, 1, 15, 3});
   CHECK(values(step * 3) == values((x + y) * 3));
   // If the first operand has an order of axes, that order is taken; else that of the first operand that has one.
-  const Tensor row = numbers({2, 3, 4, 5});
+  const Tensor row = counted({2, 3, 4, 5});
   lies(row + x, {60, 20, 5, 1});
   lies(x + row, {60, 1, 15, 3});
-  lies(x + numbers({3, 1, 1}), {60, 1, 15, 3});
+  lies(x + counted({3, 1, 1}), {60, 1, 15, 3});
   lies(x.to(DType::int32).to(DType::float32), {60, 1, 15, 3});
   CHECK(values(x + row) == values(row + row));
 }
 
 TEST_CASE("explain shows the layouts of results and the loops of kernels") {
-  const Tensor x = numbers({2, 3, 4, 5});
+  const Tensor x = counted({2, 3, 4, 5});
   const Tensor last = x.to(kLast).realize();
   const std::string laid = explain(x.to(kLast)).str();
   CHECK(laid.find("Format to strides (60, 1, 15, 3) of %0") != std::string::npos);
@@ -155,7 +156,7 @@ TEST_CASE("explain shows the layouts of results and the loops of kernels") {
 }
 
 TEST_CASE("the same value in two formats is stored twice, and computed together") {
-  const Tensor x = numbers({2, 3, 4, 5});
+  const Tensor x = counted({2, 3, 4, 5});
   const Tensor y = x * 2;
   const Tensor last = y.to(kLast);
   realize({y, last});
@@ -165,18 +166,18 @@ TEST_CASE("the same value in two formats is stored twice, and computed together"
 }
 
 TEST_CASE("reductions and what holds no strides are row-major") {
-  const Tensor x = numbers({2, 3, 4, 5}).to(kLast).realize();
+  const Tensor x = counted({2, 3, 4, 5}).to(kLast).realize();
   lies(sum(x, 1, true), {20, 20, 5, 1});
   lies(sum(x, 3), {12, 4, 1});
   lies(softmax(x, 1), {60, 1, 15, 3});
   lies(x.reshape({6, 20}), {20, 1});
-  CHECK(values(sum(x, 1)) == values(sum(numbers({2, 3, 4, 5}), 1)));
+  CHECK(values(sum(x, 1)) == values(sum(counted({2, 3, 4, 5}), 1)));
   // Like PyTorch's pad, a pad keeps channels-last.
   lies(pad(x, {{0, 0}, {0, 0}, {1, 1}, {0, 0}}), {90, 1, 15, 3});
 }
 
 TEST_CASE("movement moves strides and copies nothing") {
-  const Tensor x = numbers({2, 3, 4, 5}).to(kLast).realize();
+  const Tensor x = counted({2, 3, 4, 5}).to(kLast).realize();
   CHECK(x.permute({0, 2, 3, 1}).strides() == Ints{60, 15, 3, 1});
   CHECK(x.permute({0, 2, 3, 1}).is_contiguous());
   CHECK(x.select(0, 1).strides() == Ints{1, 15, 3});
@@ -187,24 +188,24 @@ TEST_CASE("movement moves strides and copies nothing") {
   const Explanation explanation = explain(moved);
   CHECK(explanation.kernels.size() == 1);
   CHECK(values(moved) ==
-        values(sum(numbers({2, 3, 4, 5}).permute({0, 2, 3, 1}).reshape({40, 3}).flip(0).shrink({{3, 37}, {0, 2}}), 0)));
+        values(sum(counted({2, 3, 4, 5}).permute({0, 2, 3, 1}).reshape({40, 3}).flip(0).shrink({{3, 37}, {0, 2}}), 0)));
   // A result computed from a part with gaps is dense, with the same order of axes.
   lies(x.shrink({{0, 2}, {1, 3}, {0, 4}, {0, 5}}) + 1, {40, 1, 10, 2});
   lies(x.flip(2) * 2, {60, 1, 15, 3});
 }
 
 TEST_CASE("view asks the true strides, realised or not") {
-  const Tensor x = numbers({2, 3, 4, 5}).to(kLast);
+  const Tensor x = counted({2, 3, 4, 5}).to(kLast);
   for (int round = 0; round < 2; ++round) {
     CHECK_THROWS_WITH_AS(x.view({2, 60}),
                          "view: (2,3,4,5):(60,1,15,3) cannot take the shape (2, 60) without a copy; reshape() takes "
                          "it, with a second view on top",
                          ShapeError);
     CHECK(x.view({2, 3, 20}).strides() == Ints{60, 1, 3});
-    CHECK(values(x.view({2, 3, 20})) == values(numbers({2, 3, 20})));
+    CHECK(values(x.view({2, 3, 20})) == values(counted({2, 3, 20})));
     x.realize();
   }
-  const Tensor turned = numbers({2, 3}).transpose();
+  const Tensor turned = counted({2, 3}).transpose();
   const Tensor sum = turned + 1;
   for (int round = 0; round < 2; ++round) {
     CHECK_THROWS_AS(turned.view({6}), ShapeError);
@@ -219,7 +220,7 @@ TEST_CASE("view asks the true strides, realised or not") {
 }
 
 TEST_CASE("writes go into the memory as it lies") {
-  Tensor x = numbers({2, 3, 4, 5}).to(kLast);
+  Tensor x = counted({2, 3, 4, 5}).to(kLast);
   const void* at = address(x);
   Floats want = values(x);
   x += 1;
@@ -235,25 +236,25 @@ TEST_CASE("writes go into the memory as it lies") {
   lies(x, {60, 1, 15, 3});
   // A write from other memory keeps the target's layout, not the value's.
   const Tensor kept = x + 0.5F;
-  x.assign(numbers({2, 3, 4, 5}));
-  CHECK(values(x) == values(numbers({2, 3, 4, 5})));
+  x.assign(counted({2, 3, 4, 5}));
+  CHECK(values(x) == values(counted({2, 3, 4, 5})));
   lies(x, {60, 1, 15, 3});
   CHECK(values(kept)[0] == want[0] + 0.5F);
   // A write into a part of a pending tensor.
-  Tensor y = numbers({2, 3, 4, 5}).to(kLast) * 2;
+  Tensor y = counted({2, 3, 4, 5}).to(kLast) * 2;
   y.select(0, 0).assign(7);
   CHECK(y.strides() == Ints{60, 1, 15, 3});
   CHECK(values(y)[0] == 7);
   CHECK(values(y)[60] == 120);
   lies(y, {60, 1, 15, 3});
   // A write to all of a pending tensor keeps its layout, whatever the value's layout is.
-  Tensor pending = numbers({2, 3, 4, 5}).to(kLast) * 2;
-  pending.assign(numbers({2, 3, 4, 5}) + 3);
+  Tensor pending = counted({2, 3, 4, 5}).to(kLast) * 2;
+  pending.assign(counted({2, 3, 4, 5}) + 3);
   CHECK(pending.strides() == Ints{60, 1, 15, 3});
   CHECK(values(pending)[5] == 8);
   lies(pending, {60, 1, 15, 3});
-  Tensor made = numbers({2, 3}) * 2;
-  made.assign(numbers({3, 2}).transpose() + 1);
+  Tensor made = counted({2, 3}) * 2;
+  made.assign(counted({3, 2}).transpose() + 1);
   CHECK(values(made) == Floats{1, 3, 5, 2, 4, 6});
   lies(made, {3, 1});
   // The same, and then the tensor is read in another format within one realisation.
@@ -265,10 +266,10 @@ TEST_CASE("writes go into the memory as it lies") {
 
 TEST_CASE("empty and tiny tensors") {
   CHECK(zeros({2, 0, 3, 4}).to(kLast).numel() == 0);
-  CHECK(numbers({2, 0, 3, 4}).to(kLast).to_vector<float>().empty());
-  CHECK(values(numbers({1, 1, 1, 1}).to(kLast) + 1) == Floats{1});
-  CHECK(numbers({}).strides().empty());
-  CHECK(numbers({4, 3, 1, 1}).to(kLast).strides() == Ints{3, 1, 3, 3});
+  CHECK(counted({2, 0, 3, 4}).to(kLast).to_vector<float>().empty());
+  CHECK(values(counted({1, 1, 1, 1}).to(kLast) + 1) == Floats{1});
+  CHECK(counted({}).strides().empty());
+  CHECK(counted({4, 3, 1, 1}).to(kLast).strides() == Ints{3, 1, 3, 3});
 }
 
 TEST_CASE("the same work on another layout is found by another key") {
@@ -279,10 +280,10 @@ TEST_CASE("the same work on another layout is found by another key") {
     CHECK(values(y)[7] == 7 * 3.25F + 11);
     return runtime::counters().schedules_built - before;
   };
-  const Tensor x = numbers({2, 3, 4, 5});
+  const Tensor x = counted({2, 3, 4, 5});
   CHECK(built(x) >= 1);
   CHECK(built(x.to(kLast).realize()) >= 1);
-  CHECK(built(numbers({2, 3, 4, 5})) == 0);
+  CHECK(built(counted({2, 3, 4, 5})) == 0);
 }
 
 }  // namespace memory_format_test

@@ -9,27 +9,20 @@
 
 #include "oriel/oriel.hpp"
 #include "reference/interpret.hpp"
+#include "support/refusal.hpp"
 #include "support/temporary_folder.hpp"
 #include "support/unchecked_positions.hpp"
 
 namespace oriel::position_check_test {
 namespace {
 
+using test::refusal;
 void agree(const Tensor& x) {
   const std::vector<reference::Number> want = reference::interpret(x);
   CHECK(reference::difference(x, want, reference::elements(x)) == "");
 }
 
 bool holds(const Tensor& condition) { return all(condition).item<bool>(); }
-
-std::string refusal(const auto& f) {
-  try {
-    f();
-    return "nothing";
-  } catch (const Error& error) {
-    return std::string(error.message());
-  }
-}
 
 }  // namespace
 

@@ -38,6 +38,11 @@ struct RecordedArguments {
 using Results = std::vector<Tensor>;
 using RecordedFunctions = std::map<std::string, std::function<Results(const RecordedArguments&)>>;
 
+/// Small whole numbers of both signs, in no order.
+inline Tensor mixed_numbers(const Shape& shape) {
+  return (remainder(iota(shape) * 7, 23) - 11).to(DType::float32).realize();
+}
+
 inline double recorded_number(const json& x) {
   if (x.is_number()) return x.get<double>();
   const auto text = x.get<std::string>();

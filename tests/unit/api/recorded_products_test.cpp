@@ -30,8 +30,6 @@ RecordedFunctions product_functions() {
   return f;
 }
 
-Tensor numbers(const Shape& shape) { return (remainder(iota(shape) * 7, 23) - 11).to(DType::float32).realize(); }
-
 std::string path(const Tensor& y) {
   const Explanation e = explain(y);
   REQUIRE(e.kernels.size() == 1);
@@ -47,17 +45,18 @@ TEST_CASE("products give PyTorch's answers") {
 
 TEST_CASE("einsum, linear and their kin run as products of matrices, in one kernel with what follows") {
   if (default_device() != Device::eigen()) return;
-  const Tensor q = numbers({2, 4, 64, 32}), k = numbers({2, 4, 48, 32}), a = numbers({64, 96}), b = numbers({96, 80});
+  const Tensor q = mixed_numbers({2, 4, 64, 32}), k = mixed_numbers({2, 4, 48, 32}), a = mixed_numbers({64, 96}),
+               b = mixed_numbers({96, 80});
   CHECK(path(einsum("bhqd,bhkd->bhqk", {q, k}) * 0.5) == path(matmul(q, k.transpose()) * 0.5));
   CHECK(path(einsum("ij,jk->ki", {a, b})) == path(matmul(a, b)));
-  CHECK(path(relu(linear(a, numbers({80, 96}), numbers({80})))) == path(matmul(a, b)));
-  CHECK(path(addmm(numbers({80}), a, b, 0.5, 2)) == path(matmul(a, b)));
-  CHECK(path(tensordot(numbers({16, 8, 12}), numbers({8, 12, 40}), 2)) == path(matmul(a, b)));
+  CHECK(path(relu(linear(a, mixed_numbers({80, 96}), mixed_numbers({80})))) == path(matmul(a, b)));
+  CHECK(path(addmm(mixed_numbers({80}), a, b, 0.5, 2)) == path(matmul(a, b)));
+  CHECK(path(tensordot(mixed_numbers({16, 8, 12}), mixed_numbers({8, 12, 40}), 2)) == path(matmul(a, b)));
 }
 
 TEST_CASE("einsum multiplies the cheapest pair first") {
   // (a b) c would take 2 * 64 * 64 * 64 multiplications, and a vector last makes of it two products with a vector.
-  const Tensor a = numbers({64, 64}), b = numbers({64, 64}), x = numbers({64});
+  const Tensor a = mixed_numbers({64, 64}), b = mixed_numbers({64, 64}), x = mixed_numbers({64});
   const Tensor y = einsum("ij,jk,k->i", {a, b, x});
   for (const auto& kernel : explain(y).kernels) CHECK(kernel.name.find("64_by_64") != std::string::npos);
   CHECK(allclose(y, matmul(a, matmul(b, x))));
@@ -71,7 +70,7 @@ TEST_CASE("products in a captured function serve many sizes") {
       },
       {.dynamic = Dynamic::yes});
   for (const std::int64_t n : {5, 8, 17}) {
-    const Tensor x = numbers({n, n + 2}), w = numbers({3, n + 2});
+    const Tensor x = mixed_numbers({n, n + 2}), w = mixed_numbers({3, n + 2});
     const auto [e, l, k, s, o] = f(x, w);
     CHECK(allclose(e, matmul(x, w.transpose())));
     CHECK(allclose(l, e));
@@ -90,7 +89,7 @@ TEST_CASE("halves and bool as in matmul") {
 }
 
 TEST_CASE("errors of products name the function and what would do") {
-  const Tensor a = numbers({2, 3}), v = numbers({4});
+  const Tensor a = mixed_numbers({2, 3}), v = mixed_numbers({4});
   const auto refused = [&](const char* equation, std::vector<Tensor> operands, const char* text) {
     CHECK_THROWS_WITH_AS(einsum(equation, operands), doctest::Contains(text), ArgumentError);
   };
@@ -104,9 +103,10 @@ TEST_CASE("errors of products name the function and what would do") {
   refused("ii", {a}, "axes of extents 2 and 3 of (2, 3) have one letter");
   CHECK_THROWS_WITH_AS(bmm(a, a), doctest::Contains("bmm: (2, 3) x (2, 3) do not fit; give (n, i, k) x (n, k, j)"),
                        ShapeError);
-  CHECK_THROWS_WITH_AS(dot(v, numbers({3})), doctest::Contains("dot: (4) x (3) do not fit"), ShapeError);
-  CHECK_THROWS_WITH_AS(linear(a, numbers({5, 4})), doctest::Contains("linear: (2, 3) x (5, 4) do not fit"), ShapeError);
-  CHECK_THROWS_WITH_AS(linear(a, a, numbers({3})), doctest::Contains("linear: a bias (3) for weights (2, 3)"),
+  CHECK_THROWS_WITH_AS(dot(v, mixed_numbers({3})), doctest::Contains("dot: (4) x (3) do not fit"), ShapeError);
+  CHECK_THROWS_WITH_AS(linear(a, mixed_numbers({5, 4})), doctest::Contains("linear: (2, 3) x (5, 4) do not fit"),
+                       ShapeError);
+  CHECK_THROWS_WITH_AS(linear(a, a, mixed_numbers({3})), doctest::Contains("linear: a bias (3) for weights (2, 3)"),
                        ShapeError);
   CHECK_THROWS_WITH_AS(cross(a, v), doctest::Contains("cross: "), ShapeError);
   CHECK_THROWS_WITH_AS(cross(v, v), doctest::Contains("cross: axis 0 of (4) has extent 4"), ShapeError);

@@ -11,12 +11,9 @@ namespace contraction_test {
 
 using namespace oriel;
 using codegen::Contraction;
+using test::leaf;
 
 namespace {
-
-Tensor leaf(const Shape& shape, DType dtype = DType::float32) {
-  return detail::Access::tensor(test::counting(shape, dtype));
-}
 
 /// Each kernel of a result: its contraction as text, or "none".
 std::string contractions(const Tensor& x) {

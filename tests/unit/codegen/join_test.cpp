@@ -23,8 +23,6 @@ using codegen::LoopProgram;
 namespace {
 
 graph::NodePtr node(const Tensor& x) { return detail::Access::node(x); }
-Tensor leaf(const Shape& shape) { return detail::Access::tensor(counting(shape)); }
-
 Tensor scores(std::int64_t batch, std::int64_t n, std::int64_t m, std::int64_t depth) {
   return matmul(leaf({batch, n, depth}), leaf({batch, m, depth}).transpose());
 }

@@ -10,10 +10,9 @@
 namespace stencil_test {
 
 using namespace oriel;
+using test::leaf;
 
 namespace {
-
-Tensor leaf(const Shape& shape) { return detail::Access::tensor(test::counting(shape)); }
 
 /// The form of each kernel of a result.
 std::string forms(const Tensor& x) {

@@ -9,22 +9,14 @@
 #include <vector>
 
 #include "oriel/oriel.hpp"
+#include "support/refusal.hpp"
 
 namespace oriel::parts_test {
 
 namespace {
 
+using test::refusal;
 /// The message of the ArgumentError that `call` throws.
-template <class Call>
-[[maybe_unused]] std::string refusal(const Call& call) {
-  try {
-    call();
-  } catch (const ArgumentError& error) {
-    return std::string(error.message());
-  }
-  return "nothing was thrown";
-}
-
 [[maybe_unused]] std::string absent(const std::string& operation, const std::string& parts) {
   return operation + ": this build of Oriel has no " + parts +
          ": they are left out of the profile small, and where an option says so; the profile full (meson setup "

@@ -10,11 +10,13 @@
 #include "oriel/debug.hpp"
 #include "oriel/oriel.hpp"
 #include "runtime/executor.hpp"
+#include "support/counted.hpp"
 #include "support/failing.hpp"
 
 namespace in_place_test {
 
 using namespace oriel;
+using test::counted;
 using test::Failing;
 using Floats = std::vector<float>;
 
@@ -35,12 +37,10 @@ std::string where(const Tensor& x) {
     for (const ExplainedOutput& o : k.outputs) text += o.where + ";";
   return text;
 }
-Tensor numbers(const Shape& shape) { return iota(shape).to(DType::float32).realize(); }
-
 }  // namespace
 
 TEST_CASE("memory that nothing else reads is overwritten") {
-  Tensor x = numbers({1000});
+  Tensor x = counted({1000});
   const void* at = address(x);
   const std::size_t live = mem::host_allocator()->statistics().live;
   mem::host_allocator()->reset_peak();
@@ -57,7 +57,7 @@ TEST_CASE("memory that nothing else reads is overwritten") {
 }
 
 TEST_CASE("a chain of writes stays in one memory") {
-  Tensor x = numbers({64});
+  Tensor x = counted({64});
   const void* at = address(x);
   x.shrink({{0, 8}}).assign(1);
   x.shrink({{4, 12}}) += 5;
@@ -71,7 +71,7 @@ TEST_CASE("a chain of writes stays in one memory") {
 }
 
 TEST_CASE("a part is written over a write of all in the memory of both") {
-  Tensor x = numbers({60});
+  Tensor x = counted({60});
   const void* at = address(x);
   x *= 2;
   x.slice({{.step = 2}}) += 1;  // also needs the products, which the first write stores elsewhere
@@ -82,7 +82,7 @@ TEST_CASE("a part is written over a write of all in the memory of both") {
 }
 
 TEST_CASE("a reader in the same work comes first, and nothing is copied") {
-  Tensor x = numbers({100});
+  Tensor x = counted({100});
   const void* at = address(x);
   const Tensor before = sum(x * 2);
   x.shrink({{0, 50}}).assign(0);
@@ -93,7 +93,7 @@ TEST_CASE("a reader in the same work comes first, and nothing is copied") {
 }
 
 TEST_CASE("a reader that would share the kernel of the write gets its own, and runs first") {
-  Tensor x = numbers({100});
+  Tensor x = counted({100});
   const void* at = address(x);
   const Tensor before = x.flip() * 2;
   x += 1;
@@ -121,7 +121,7 @@ TEST_CASE("a reader that would share the kernel of the write gets its own, and r
 }
 
 TEST_CASE("an old reader that still waits keeps the old elements") {
-  Tensor x = numbers({4});
+  Tensor x = counted({4});
   const void* at = address(x);
   const Tensor before = x * 2;
   x += 1;
@@ -132,7 +132,7 @@ TEST_CASE("an old reader that still waits keeps the old elements") {
 }
 
 TEST_CASE("a held value that the write needs anyway is kept, and reads before it") {
-  Tensor x = numbers({1000});
+  Tensor x = counted({1000});
   const void* at = address(x);
   const Tensor step = exp(x * 0.001F);
   x -= step * 0.5F;
@@ -158,8 +158,8 @@ TEST_CASE("a held value that the write needs anyway is kept, and reads before it
 }
 
 TEST_CASE("a held value stays lazy where it is larger than what is written, or only a part of it is needed") {
-  Tensor x = numbers({40});
-  const Tensor table = x.reshape({40, 1}) * numbers({1, 2});
+  Tensor x = counted({40});
+  const Tensor table = x.reshape({40, 1}) * counted({1, 2});
   x += sum(table, 1);
   CHECK(where(x) == "not in place: %0 is still read by pending tensors that the program holds; realise them first;");
   x.realize();
@@ -175,7 +175,7 @@ TEST_CASE("a held value stays lazy where it is larger than what is written, or o
 }
 
 TEST_CASE("a result that needs the old and the new elements makes the write go elsewhere") {
-  Tensor x = numbers({4});
+  Tensor x = counted({4});
   Tensor both;
   {
     const Tensor old = x.flip() + 0.5F;
@@ -188,7 +188,7 @@ TEST_CASE("a result that needs the old and the new elements makes the write go e
 }
 
 TEST_CASE("a write that reads elsewhere in what it changes puts its value aside") {
-  Tensor x = numbers({6});
+  Tensor x = counted({6});
   const void* at = address(x);
   x.shrink({{1, 6}}).assign(x.shrink({{0, 5}}) * 1.5F);
   CHECK(where(x) == ";in place of %0, its value put aside first;");
@@ -218,7 +218,7 @@ TEST_CASE("a row is read and replaced in one kernel, at every size and in halves
 }
 
 TEST_CASE("two tensors exchanged in one kernel") {
-  Tensor a = numbers({4096}), b = (numbers({4096}) + 0.5F).realize();
+  Tensor a = counted({4096}), b = (counted({4096}) + 0.5F).realize();
   const void* at = address(a);
   {
     const Tensor old = a + b;
@@ -232,7 +232,7 @@ TEST_CASE("two tensors exchanged in one kernel") {
 }
 
 TEST_CASE("if memory runs out, the work fails before anything is written") {
-  Tensor x = numbers({4});
+  Tensor x = counted({4});
   x += 1;
   const Tensor huge = exp(broadcast_to(x.reshape({4, 1}), {4, std::int64_t{1} << 44}) + 1.5F);
   CHECK_THROWS_AS(realize({x, huge}), MemoryError);
@@ -241,7 +241,7 @@ TEST_CASE("if memory runs out, the work fails before anything is written") {
 }
 
 TEST_CASE("a kernel that fails before the first write leaves all as it was") {
-  Tensor x = numbers({40});
+  Tensor x = counted({40});
   const Tensor row = exp(sum(x.reshape({4, 10}), 1));
   const Tensor before = sum(exp(exp(exp(exp(exp(broadcast_to(row.reshape({4, 1}), {4, 300})))))), 1) * 0;
   x.shrink({{0, 2}}).assign(5);
@@ -256,7 +256,7 @@ TEST_CASE("a kernel that fails before the first write leaves all as it was") {
 }
 
 TEST_CASE("results finished before a failure are kept; reading a half-written one is an error") {
-  Tensor x = numbers({40}), y = numbers({30});
+  Tensor x = counted({40}), y = counted({30});
   const Tensor before = sum(x);
   x.shrink({{0, 2}}).assign(5);  // one kernel for each
   y.shrink({{0, 2}}).assign(6);
@@ -271,18 +271,18 @@ TEST_CASE("results finished before a failure are kept; reading a half-written on
                        "realize: the elements of float32 (30) were being overwritten when the device failed; make the "
                        "tensor anew",
                        DeviceError);
-  y = numbers({30});
+  y = counted({30});
   CHECK(values(y)[2] == 2);
 }
 
 TEST_CASE("schedules found again tell who may be overwritten") {
   for (int round = 0; round < 3; ++round) {
-    Tensor x = numbers({16});
+    Tensor x = counted({16});
     const void* at = address(x);
     const Tensor held = x * 3;
     x += 2;
     CHECK((address(x) == at) == false);
-    Tensor z = numbers({16});
+    Tensor z = counted({16});
     const void* there = address(z);
     z += 2;
     CHECK(address(z) == there);
@@ -291,7 +291,7 @@ TEST_CASE("schedules found again tell who may be overwritten") {
 }
 
 TEST_CASE("a write separates equal results that share memory") {
-  const Tensor data = numbers({8});
+  const Tensor data = counted({8});
   Tensor a = data + 1.5F, b = data + 1.5F;
   realize({a, b});
   a += 1;

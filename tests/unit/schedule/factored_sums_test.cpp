@@ -30,8 +30,6 @@ std::string order(const std::vector<schedule::LabelExtents>& operands, const std
   return text;
 }
 
-Tensor leaf(const Shape& shape, DType dtype = DType::float32) { return detail::Access::tensor(counting(shape, dtype)); }
-
 /// The reasons that the rule gives, each without its estimates.
 std::vector<std::string> reasons_of(const Tensor& x) {
   const runtime::Plan p = plan({detail::Access::node(x)});

@@ -12,8 +12,6 @@ using namespace oriel::test;
 
 namespace {
 
-Tensor leaf(const Shape& shape) { return detail::Access::tensor(counting(shape)); }
-
 /// The number of values that are stored because computing them in every place would take longer.
 std::size_t stored(const std::vector<Tensor>& roots) {
   std::vector<graph::NodePtr> nodes;

@@ -19,8 +19,6 @@ using namespace oriel::test;
 
 namespace {
 
-Tensor leaf(const Shape& shape) { return detail::Access::tensor(counting(shape)); }
-
 runtime::Plan plan_of(const std::vector<Tensor>& roots, const schedule::FusionLimits& limits = {}) {
   std::vector<graph::NodePtr> nodes;
   for (const Tensor& t : roots) nodes.push_back(detail::Access::node(t));

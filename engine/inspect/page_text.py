@@ -10,6 +10,6 @@ if ")page\"" in text or text.count("@DATA@") != 1:
 # A literal of at most 60,000 bytes: compilers limit them.
 parts = [text[k:k + 12000] for k in range(0, len(text), 12000)]
 with open(out, "w", encoding="utf-8") as file:
-    file.write('#include "runtime/report/page_text.hpp"\n\nnamespace oriel::runtime {\n\nconst char* const kPage =\n')
+    file.write('#include "inspect/page_text.hpp"\n\nnamespace oriel::runtime {\n\nconst char* const kPage =\n')
     file.write("\n".join(f'    R"page({part})page"' for part in parts))
     file.write(";\n\n}  // namespace oriel::runtime\n")

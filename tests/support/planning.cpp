@@ -5,8 +5,8 @@
 #include <functional>
 #include <optional>
 
-#include "api/call.hpp"
 #include "codegen/stack.hpp"
+#include "formula/call.hpp"
 #include "graph/fold.hpp"
 #include "graph/layout.hpp"
 #include "reference/number.hpp"

@@ -1,135 +1,58 @@
 #include "codegen/contraction.hpp"
 
-#include <algorithm>
-
 #include <fmt/format.h>
 
 #include "codegen/definitions.hpp"
 #include "codegen/stack.hpp"
 #include "oriel/error.hpp"
-#include "schedule/loops.hpp"
-#include "view/stacks/questions.hpp"
+#include "schedule/loop_product.hpp"
 
 namespace oriel::codegen {
 
-using graph::Op;
-
 namespace {
 
-/// Along which outer loops two values of a stage vary, and whether instructions alone make them.
-class Factors {
- public:
-  Factors(const LoopProgram& program, std::size_t stage) : program_(program), stage_(stage) {
-    for (std::vector<bool>& loops : varies_) loops.assign(program.outer.size(), false);
-  }
-
-  const std::vector<bool>& varies(int side) const { return varies_[side]; }
-
-  /// The instruction that makes `v`; null for a reduction's result.
-  const Instr* maker(ValueId v) const {
-    const Instr* found = nullptr;
-    each_before([&](const Instr& in) {
-      if (in.result == v) found = &in;
-      return found == nullptr;
-    });
-    return found;
-  }
-
-  /// One pass from consumers to producers. False if a factor needs a reduction's result.
-  bool follow(ValueId left, ValueId right) {
-    sides_.assign(program_.values.size(), 0);
-    need(left, 1);
-    need(right, 2);
-    each_before([&](const Instr& in) {
-      if (in.result == kNoValue || sides_[static_cast<std::size_t>(in.result)] == 0) return true;
-      const std::uint8_t sides = sides_[static_cast<std::size_t>(in.result)];
-      --open_;
-      for (const ValueId operand : {in.a, in.b, in.c})
-        if (operand != kNoValue) need(operand, sides);
-      if (reads(in)) meet(program_.accesses[static_cast<std::size_t>(in.aux)], sides);
-      return true;
-    });
-    return open_ == 0;
-  }
-
- private:
-  /// Calls `f` for the instructions that may make values of the stage's body, the last one first, while it returns
-  /// true.
-  template <class F>
-  void each_before(const F& f) const {
-    const auto walk = [&](const std::vector<Instr>& list) {
-      for (auto in = list.rbegin(); in != list.rend(); ++in)
-        if (!f(*in)) return false;
-      return true;
-    };
-    if (!walk(program_.stages[stage_].body)) return;
-    for (std::size_t s = stage_; s-- > 0;)
-      if (!walk(program_.stages[s].outer) || !walk(program_.stages[s].body)) return;
-  }
-  void need(ValueId v, std::uint8_t sides) {
-    std::uint8_t& known = sides_[static_cast<std::size_t>(v)];
-    if (known == 0) ++open_;
-    known |= sides;
-  }
-  void meet(const Access& access, std::uint8_t sides) {
-    for (std::size_t d = 0; d < program_.outer.size(); ++d) {
-      if (!detail::changes_along(stack_of(access), d)) continue;
-      if ((sides & 1) != 0) varies_[0][d] = true;
-      if ((sides & 2) != 0) varies_[1][d] = true;
-    }
-  }
-
-  const LoopProgram& program_;
-  std::size_t stage_;
-  std::vector<std::uint8_t> sides_;  // of each value: bit 0 if the left factor needs it, bit 1 for the right one
-  int open_ = 0;                     // values that are needed and whose instruction was not met
-  std::vector<bool> varies_[2];
-};
-
-std::int64_t points(const LoopProgram& program, const std::vector<std::size_t>& loops) {
-  Ints extents;
-  for (const std::size_t d : loops) extents.push_back(program.outer[d]);
-  return numel(extents, "contraction").value();
+std::int64_t points(const Ints& extents, const std::vector<std::size_t>& loops) {
+  Ints some;
+  for (const std::size_t d : loops) some.push_back(extents[d]);
+  return numel(some, "contraction").value();
 }
 
 }  // namespace
 
-std::optional<Contraction> find_contraction(const LoopProgram& program, std::size_t batches) {
-  const std::size_t at = only_loops(program);
-  if (at == program.stages.size()) return std::nullopt;
-  const Stage* stage = &program.stages[at];
-  if (stage->reductions.size() != 1 || stage->reductions[0].op != Op::Sum) return std::nullopt;
-  const Reduction& sum = stage->reductions[0];
-  if (std::any_of(stage->body.begin(), stage->body.end(), [](const Instr& in) { return in.code == Code::Store; })) {
-    return std::nullopt;
-  }
+std::optional<Contraction> contraction_of(const LoopProgram& program, std::size_t at, std::size_t batches) {
+  const Stage& stage = program.stages[at];
+  const Reduction& sum = stage.reductions[0];
+  if (sum.source != schedule::ReductionSource::Product) return std::nullopt;
+  Ints extents = program.outer;
+  extents.insert(extents.end(), stage.columns.begin(), stage.columns.end());
+  const Definitions definitions(program, at);
   Contraction c;
-  c.stage = at;
-  c.dtype = sum.dtype;
-  c.result = sum.result;
-  Factors factors(program, c.stage);
-  const Instr* product = factors.maker(sum.input);
-  if (product == nullptr || product->code != Code::Elementwise || product->op != Op::Mul ||
-      product->dtype != sum.dtype || product->from != sum.dtype || sum.dtype == DType::bool_) {
-    return std::nullopt;
+  c.left = definitions.of(sum.input)->a;
+  c.right = definitions.of(sum.input)->b;
+  schedule::AxisRoles axes(extents.size());
+  for (const int side : {0, 1}) {
+    std::vector<Instr> made;
+    if (!definitions.gather(side == 0 ? c.left : c.right, made)) return std::nullopt;
+    for (const Instr& in : made)
+      if (reads(in)) axes.add(side, stack_of(program.accesses[static_cast<std::size_t>(in.aux)]));
   }
-  c.left = product->a;
-  c.right = product->b;
-  if (!factors.follow(c.left, c.right)) return std::nullopt;
-  const std::vector<bool>& in_left = factors.varies(0);
-  const std::vector<bool>& in_right = factors.varies(1);
-  for (std::size_t d = 0; d < program.outer.size(); ++d) {
-    (d < batches || in_left[d] == in_right[d] ? c.batch_loops : in_left[d] ? c.row_loops : c.column_loops).push_back(d);
+  for (std::size_t d = 0; d < axes.size(); ++d) {
+    const bool batch = d < batches || axes[d] == schedule::AxisRole::Batch;
+    (batch ? c.batch_loops : axes[d] == schedule::AxisRole::Left ? c.row_loops : c.column_loops).push_back(d);
   }
   if (c.row_loops.empty() && c.column_loops.empty()) return std::nullopt;
+  c.stage = at;
+  while (c.stage > 0 && program.stages[at - c.stage].part != stage.part) --c.stage;
+  c.dtype = sum.dtype;
+  c.result = sum.result;
   if (c.column_loops.empty() || (!c.row_loops.empty() && c.row_loops.back() > c.column_loops.back())) {
     std::swap(c.left, c.right);
     std::swap(c.row_loops, c.column_loops);
   }
-  c.batches = points(program, c.batch_loops);
-  c.rows = points(program, c.row_loops);
-  c.columns = points(program, c.column_loops);
-  c.depth = numel(stage->inner, "contraction").value();
+  c.batches = points(extents, c.batch_loops);
+  c.rows = points(extents, c.row_loops);
+  c.columns = points(extents, c.column_loops);
+  c.depth = numel(stage.inner, "contraction").value();
   return c;
 }
 

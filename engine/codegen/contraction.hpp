@@ -1,4 +1,5 @@
-// Sums of products, recognised from the views alone: which loops each factor varies along.
+// Sums of products, which the schedule names (Reduction::source): their axes by role, and the programs of their
+// factors.
 #pragma once
 
 #include <cstdint>
@@ -10,12 +11,10 @@
 
 namespace oriel::codegen {
 
-/// Recognises a contraction, for the functions that make a Form (form.hpp); nullopt if `program` is none. A contraction
-/// has a single stage with inner loops or reductions. Its only reduction is a sum of an elementwise product of the
-/// sum's own dtype; a product that is rounded or converted before the sum does not count. The factors read no result of
-/// a reduction. Along some outer loop only one of the factors varies. The first `batches` outer loops are batches in
-/// any case.
-std::optional<Contraction> find_contraction(const LoopProgram& program, std::size_t batches = 0);
+/// The only reduction of a stage as a contraction, for the functions that make a Form (form.hpp); nullopt unless along
+/// some loop only one of its factors changes. The first `batches` outer loops are batches in any case. Stages count
+/// within their part.
+std::optional<Contraction> contraction_of(const LoopProgram& program, std::size_t stage, std::size_t batches = 0);
 
 /// The program that computes the left factor (or the right one). It has no inner loops; its outer loops are the inner
 /// loops of `program`, then the batch loops, then the rows (or columns). Values, arguments and constants have the

@@ -217,12 +217,7 @@ void finish(LoopProgram& p) {
   p.flops = runs_alone(p) ? operations_alone(p) : clamp_count(flops);
   p.bytes = clamp_count(bytes);
   p.name = runs_alone(p) ? name_alone(p) : make_name(p, true);
-  p.form = refined_form(p);
-}
-
-void finish_new(LoopProgram& p) {
-  p.form = decided_form(p);
-  finish(p);
+  p.form = form_of(p);
 }
 
 }  // namespace oriel::codegen

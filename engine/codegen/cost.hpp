@@ -17,9 +17,7 @@ const char* short_name(DType dtype);
 /// The name that finish() gives the program, without its sizes: "sum_f32_7ops".
 std::string name_without_sizes(const LoopProgram& program);
 
-/// Fills orientation, flops, bytes and name from the rest of the program, and refines its form.
+/// Fills orientation, flops, bytes, name and form from the rest of the program.
 void finish(LoopProgram& program);
-/// The same for a program that no schedule has seen, whose form is not decided.
-void finish_new(LoopProgram& program);
 
 }  // namespace oriel::codegen

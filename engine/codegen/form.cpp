@@ -16,68 +16,37 @@ namespace oriel::codegen {
 namespace {
 
 std::optional<SharedRows> shared_rows(const LoopProgram& program) {
-  const std::size_t outer = program.outer.size();
   SharedRows shared;
-  std::vector<std::optional<LoopProgram>> products;
-  for (int p = 0; p < parts_of(program); ++p) {
-    LoopProgram part = part_program(program, p, false);
-    products.emplace_back();
-    if (part.outer.size() == outer) continue;
-    const Contraction* product = contraction_in(part.form);
-    if (product == nullptr) return std::nullopt;
-    for (const std::size_t d : product->batch_loops) {
-      if (d >= outer) return std::nullopt;
-      shared.batches = std::max(shared.batches, d + 1);
-    }
-    products.back() = std::move(part);
-  }
+  shared.products.resize(static_cast<std::size_t>(parts_of(program)));
   // The first `batches` loops are batches to each product, the other outer loops are its rows, and all others its
   // columns.
-  for (const std::optional<LoopProgram>& part : products) {
-    shared.products.emplace_back();
-    if (!part) continue;
-    std::optional<Contraction> c = find_contraction(*part, shared.batches);
-    if (!c || c->row_loops.empty() || c->column_loops.empty()) return std::nullopt;
-    if (c->row_loops.front() < shared.batches || c->row_loops.back() >= outer || c->column_loops.front() < outer)
-      return std::nullopt;
-    shared.products.back() = std::move(c);
+  for (const bool known : {false, true}) {
+    for (std::size_t s = 0; s < program.stages.size(); ++s) {
+      const Stage& stage = program.stages[s];
+      if (stage.columns.empty() || stage.reductions.empty()) continue;
+      std::optional<Contraction> c = contraction_of(program, s, known ? shared.batches : 0);
+      if (!c) return std::nullopt;
+      for (const std::size_t d : c->batch_loops) shared.batches = std::max(shared.batches, d + 1);
+      shared.products[static_cast<std::size_t>(stage.part)] = std::move(c);
+    }
   }
   return shared;
 }
 
-struct FormRefiner {
-  const LoopProgram& program;
-
-  Form elementwise() const {
-    if (std::optional<Stencil> stencil = find_stencil(program)) return *std::move(stencil);
-    return Elementwise{};
+// The only loops of a program, which reduce: windows, else a product, where the numbers allow it.
+Form reduction(const LoopProgram& program, std::size_t at) {
+  const Stage& stage = program.stages[at];
+  if (stage.reductions.size() != 1 ||
+      std::any_of(stage.body.begin(), stage.body.end(), [](const Instr& in) { return in.code == Code::Store; }))
+    return PlainReduction{at};
+  std::optional<Contraction> product = contraction_of(program, at);
+  if (std::optional<Windows> windows = stage.reductions[0].windows ? windows_of(program, at) : std::nullopt) {
+    windows->product = std::move(product);
+    return *std::move(windows);
   }
-  Form reduction() const {
-    std::optional<Contraction> product = find_contraction(program);
-    if (std::optional<Windows> windows = find_windows(program)) {
-      windows->product = std::move(product);
-      return *std::move(windows);
-    }
-    if (product) return *std::move(product);
-    return PlainReduction{only_loops(program)};
-  }
-
-  Form operator()(const Elementwise&) const { return elementwise(); }
-  Form operator()(const Stencil&) const { return elementwise(); }
-  Form operator()(const PlainReduction&) const { return reduction(); }
-  Form operator()(const Contraction&) const { return reduction(); }
-  Form operator()(const Windows&) const { return reduction(); }
-  Form operator()(const Rows&) const {
-    return Rows{static_cast<std::size_t>(std::count_if(program.stages.begin(), program.stages.end(), has_loops))};
-  }
-  Form operator()(const Parts&) const {
-    return Parts{shared_rows(program), program.online ? find_online_softmax(program) : std::nullopt};
-  }
-  Form operator()(const Sort&) const { return Sort{}; }
-  Form operator()(const Scan&) const { return Scan{}; }
-  Form operator()(const Scatter&) const { return Scatter{}; }
-  Form operator()(const Host&) const { return Host{}; }
-};
+  if (product) return *std::move(product);
+  return PlainReduction{at};
+}
 
 struct FormWriter {
   const LoopProgram& program;
@@ -125,21 +94,21 @@ bool reduces(const Form& form) noexcept {
          !std::holds_alternative<Scatter>(form) && !std::holds_alternative<Host>(form);
 }
 
-Form refined_form(const LoopProgram& program) { return std::visit(FormRefiner{program}, program.form); }
-
-Form decided_form(const LoopProgram& program) {
+Form form_of(const LoopProgram& program) {
   if (program.sorting) return Sort{};
   if (program.scanning) return Scan{};
   if (program.scattering) return Scatter{};
   if (program.hosting) return Host{};
-  if (parts_of(program) > 1) return Parts{};
-  if (std::none_of(program.stages.begin(), program.stages.end(), [](const Stage& s) { return !s.reductions.empty(); }))
+  if (parts_of(program) > 1)
+    return Parts{shared_rows(program), program.online ? std::optional(online_softmax_of(program)) : std::nullopt};
+  const std::vector<Stage>& stages = program.stages;
+  if (std::none_of(stages.begin(), stages.end(), [](const Stage& s) { return !s.reductions.empty(); })) {
+    if (std::optional<Stencil> stencil = stencil_form(program)) return *std::move(stencil);
     return Elementwise{};
-  if (const std::size_t stage = only_loops(program); stage < program.stages.size()) return PlainReduction{stage};
-  return Rows{};
+  }
+  if (const std::size_t stage = only_loops(program); stage < stages.size()) return reduction(program, stage);
+  return Rows{static_cast<std::size_t>(std::count_if(stages.begin(), stages.end(), has_loops))};
 }
-
-Form form_of(const LoopProgram& program) { return std::visit(FormRefiner{program}, decided_form(program)); }
 
 std::string form_text(const LoopProgram& program) { return std::visit(FormWriter{program}, program.form); }
 

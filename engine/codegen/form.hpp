@@ -1,5 +1,5 @@
-// What a loop program is. The schedule decides it (schedule::KernelForm), lowering adds what the numbers of the loops
-// say, the verifier confirms it, and everyone else asks the program.
+// What a loop program is. The schedule decides it and lowering adds what the numbers of the loops say. The verifier
+// compares both with the program, and everyone else asks the form.
 #pragma once
 
 #include <cstddef>
@@ -175,16 +175,9 @@ const OnlineSoftmax* online_softmax_in(const Form& form) noexcept;
 /// @} Does a program of this form contain reductions?
 bool reduces(const Form& form) noexcept;
 
-/// Refines the form that the schedule decided for a lowered program. The sizes of the loops tell stencils from other
-/// elementwise programs, and contractions and windows from other reductions. A symbolic plan is scheduled without
-/// sizes, so only lowering calls this.
-Form refined_form(const LoopProgram& program);
-
-/// What a schedule would have decided for the program, read off its stages: for programs that no schedule has seen.
-Form decided_form(const LoopProgram& program);
-/// The refined form of a program that the schedule did not make, such as a part of another one. Code that splits
-/// programs or changes loops, instructions or accesses must call this function, or finish_new() (cost.hpp), which calls
-/// it. The verifier checks that.
+/// What a program is: what the schedule says of it (its stages, the axes of its reductions, `online`), with the numbers
+/// of its loops. finish() (cost.hpp) calls this function, and so must code that splits programs or changes loops,
+/// instructions or accesses. The verifier checks that.
 Form form_of(const LoopProgram& program);
 
 /// "stencil: 5 reads of in0 in 3 x 3", "contraction: batch 1, 4 x 6 x 5".

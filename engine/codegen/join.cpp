@@ -130,7 +130,6 @@ class Joiner {
       if (access.buffer >= 0) access.buffer = place[static_cast<std::size_t>(access.buffer)];
     }
     program.online = fused_.online;
-    program.form = Parts{};
     finish(program);
     program.orientation = Orientation::Inner;
   }
@@ -184,7 +183,7 @@ LoopProgram part_program(const LoopProgram& program, int part, bool one_row) {
     in.aux = known;
   });
   const std::string name = out.name;
-  finish_new(out);
+  finish(out);
   out.name = name;
   // A part without columns was lowered to run along rows and may keep some of them, so the orientation stays.
   if (out.outer.size() == program.outer.size()) out.orientation = Orientation::Inner;

@@ -27,6 +27,7 @@
 #include "graph/scalar.hpp"
 #include "oriel/dtype.hpp"
 #include "oriel/shape.hpp"
+#include "schedule/pattern_limits.hpp"
 
 namespace oriel::codegen {
 
@@ -88,9 +89,14 @@ inline bool has_access(const Instr& in) noexcept { return has_access(in.code); }
 struct Reduction {
   graph::Op op = graph::Op::Sum;
   DType dtype = DType::float32;
+  schedule::ReductionSource source = schedule::ReductionSource::Values;
+  bool windows = false;  // may neighbouring results read overlapping or alternating elements?
   ValueId input = kNoValue;
   ValueId result = kNoValue;
-  friend bool operator==(const Reduction&, const Reduction&) = default;
+  /// `windows` follows from the rest: with symbolic sizes the schedule says more often that they may be.
+  friend bool operator==(const Reduction& a, const Reduction& b) {
+    return a.op == b.op && a.dtype == b.dtype && a.source == b.source && a.input == b.input && a.result == b.result;
+  }
 };
 
 struct Stage {
@@ -208,7 +214,8 @@ inline bool runs_alone(const LoopProgram& program) noexcept {
 /// same expression.
 std::uint64_t hash_value(const LoopProgram& program) noexcept;
 bool same_program(const LoopProgram& a, const LoopProgram& b) noexcept;
-/// Checks the invariants above (SSA, levels, dtypes, access shapes). Throws InternalError naming the first broken one.
+/// Checks the invariants above (SSA, levels, dtypes, access shapes) and what the schedule decided. Throws InternalError
+/// naming the first broken one.
 void verify(const LoopProgram& program);
 /// Text: domain, arguments, accesses as index expressions, instructions. Deterministic.
 std::string to_string(const LoopProgram& program);

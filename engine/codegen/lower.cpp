@@ -9,7 +9,7 @@
 #include "codegen/lower_alone.hpp"
 #include "codegen/unused.hpp"
 #include "oriel/error.hpp"
-#include "schedule/loops.hpp"
+#include "schedule/loop_product.hpp"
 
 namespace oriel::codegen {
 
@@ -40,20 +40,7 @@ class Lowering {
  private:
   LoopProgram& program() { return out_.program; }
 
-  static Form form_of_kernel(schedule::KernelForm decided) {
-    switch (decided) {
-      case schedule::KernelForm::Elementwise:
-        return Elementwise{};
-      case schedule::KernelForm::Reduction:
-        return PlainReduction{};
-      case schedule::KernelForm::Rows:
-        break;
-    }
-    return Rows{};
-  }
-
   void take_loops() {
-    program().form = form_of_kernel(loops_.nest().form());
     program().outer = loops_.nest().outer;
     program().stages.reserve(loops_.nest().stages.size());
     for (const schedule::LoopStage& s : loops_.nest().stages) program().stages.emplace_back().inner = s.inner;
@@ -155,7 +142,7 @@ class Lowering {
         const ValueId input = value_[loops_.values().source(n)];
         ValueId result = new_value(dtype);
         code_[static_cast<std::size_t>(loops_.nest().stage_of_reduction[r])].reductions.push_back(
-            {e.op, dtype, input, result});
+            {e.op, dtype, schedule::source_of(loops_, n), kernel_.reductions[r].windows, input, result});
         if (is_half(e.dtype) && !graph::row(e.op).keeps_half)
           result = emit(at, {Code::Round, e.op, dtype, e.dtype, kNoValue, result});
         return result;

@@ -88,7 +88,6 @@ LoweredKernel lower_alone(const schedule::Arena& arena, const schedule::KernelGr
 
   std::vector<Shape> shapes;
   if (graph::is_sort(e.op)) {
-    program.form = Sort{};
     program.sorting =
         Sorting{.descending = std::get<Ints>(e.node->arg)[0] == 1, .positions = e.op == graph::Op::ArgSort};
     Shape rows = lines_of(e.shape(), e.shape().size() - 1);
@@ -96,7 +95,6 @@ LoweredKernel lower_alone(const schedule::Arena& arena, const schedule::KernelGr
     shapes = {rows, rows};
   } else if (graph::is_scan(e.op)) {
     const Ints& argument = std::get<Ints>(e.node->arg);
-    program.form = Scan{};
     program.scanning = Scanning{.op = e.op};
     if (e.op == graph::Op::Recurrence) {
       const auto kind = static_cast<graph::Recursion>(argument[1].value());
@@ -107,10 +105,8 @@ LoweredKernel lower_alone(const schedule::Arena& arena, const schedule::KernelGr
     shapes.assign(program.arguments.size(), lines);
     if (program.scanning->number) shapes[0] = {};
   } else if (graph::is_scatter(e.op)) {
-    program.form = Scatter{};
     shapes = scattered_shapes(arena, e, program.scattering.emplace());
   } else {
-    program.form = Host{};
     program.hosting.emplace();
     program.hosting->function = std::get<graph::HostFunctionPtr>(e.node->arg);
     // The function sees its operands' shapes: the arena has left out reshapes of what lies in memory.

@@ -8,8 +8,9 @@
 
 namespace oriel::codegen {
 
-/// The softmax of a program of three parts, or nothing: what Form says of it, for whoever makes a Form.
-std::optional<OnlineSoftmax> find_online_softmax(const LoopProgram& program);
+/// The softmax of a program of three parts of which the schedule says that it has one (LoopProgram::online): its stages
+/// and values by role. The middle part's reductions are the maximum and the sum.
+OnlineSoftmax online_softmax_of(const LoopProgram& program);
 
 /// The parts as programs by themselves (join.hpp). Rows of local values begin `pitch` elements apart. Where the second
 /// part stores weights, it stores exp(y - most) instead, in the register's dtype.

@@ -81,7 +81,7 @@ std::optional<Stencil> stencil_of(const LoopProgram& program, const Reads& reads
 
 }  // namespace
 
-std::optional<Stencil> find_stencil(const LoopProgram& program) {
+std::optional<Stencil> stencil_form(const LoopProgram& program) {
   boost::container::small_vector<Reads, 8> list;
   bool any = false;
   for (std::size_t a = 0; a < program.accesses.size(); ++a) {

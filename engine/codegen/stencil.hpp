@@ -7,9 +7,9 @@
 
 namespace oriel::codegen {
 
-/// Recognises a stencil, for the functions that make a Form (form.hpp); nullopt if the elementwise program is none. In
-/// a stencil at least two affine accesses of one input have the same coefficients. Their positions differ by whole
-/// steps of the loops, fewer along each loop than it has points, so some element is read by both.
-std::optional<Stencil> find_stencil(const LoopProgram& program);
+/// What the reads of an elementwise program are, for the functions that make a Form (form.hpp); nullopt if they are no
+/// stencil. In a stencil at least two affine accesses of one input have the same coefficients. Their positions differ
+/// by whole steps of the loops, fewer along each loop than it has points, so some element is read by both.
+std::optional<Stencil> stencil_form(const LoopProgram& program);
 
 }  // namespace oriel::codegen

@@ -58,7 +58,6 @@ class Unroller {
       unroll(stage);
       append(stage.outer);
     }
-    out_.form = Elementwise{};
     LoweredKernel kernel;
     kernel.program = std::move(out_);
     drop_unused_accesses(kernel);

@@ -6,6 +6,7 @@
 
 #include "codegen/loop_program.hpp"
 #include "codegen/stack.hpp"
+#include "codegen/verify_decisions.hpp"
 #include "graph/build.hpp"
 #include "oriel/error.hpp"
 #include "view/positions.hpp"
@@ -414,10 +415,9 @@ class Verifier {
 
 void verify(const LoopProgram& program) {
   Verifier(program).run();
+  verify_decisions(program);
   if (form_of(program) != program.form)
     throw InternalError("verify", "kernel " + program.name + ": the form is not what the loops and accesses say");
-  if (program.online != (online_softmax_in(program.form) != nullptr))
-    throw InternalError("verify", "kernel " + program.name + ": no softmax runs with a running maximum and sum there");
 }
 
 }  // namespace oriel::codegen

@@ -9,11 +9,11 @@
 
 namespace oriel::codegen {
 
-std::int64_t WindowFinder::extent(std::size_t d) const {
+std::int64_t WindowLoops::extent(std::size_t d) const {
   return (d < outer_ ? program_.outer[d] : stage_.inner[d - outer_]).value();
 }
 
-Strides WindowFinder::strides(const Access& access) const {
+Strides WindowLoops::strides(const Access& access) const {
   Strides s(outer_ + inner_, 0);
   for (std::size_t d = 0; d < access.loops(); ++d) {
     if (access.extent(d) != 1) s[d] = access.coefficient(d);
@@ -21,9 +21,9 @@ Strides WindowFinder::strides(const Access& access) const {
   return s;
 }
 
-bool WindowFinder::accesses(ValueId v, std::vector<const Access*>& list) const {
+bool WindowLoops::accesses(ValueId v, std::vector<const Access*>& list) const {
   std::vector<Instr> made;
-  if (!definitions().gather(v, made)) return false;
+  if (!definitions_.gather(v, made)) return false;
   for (const Instr& in : made) {
     if (in.code == Code::Gather) return false;  // its access does not say which elements it reads
     if (!reads(in)) continue;
@@ -33,7 +33,7 @@ bool WindowFinder::accesses(ValueId v, std::vector<const Access*>& list) const {
   return true;
 }
 
-std::optional<WindowLayout> WindowFinder::layout(const std::vector<const Access*>& list, bool rows) const {
+std::optional<WindowLayout> WindowLoops::layout(const std::vector<const Access*>& list, bool rows) const {
   const std::size_t x = outer_ - 1;
   const auto guide = std::find_if(list.begin(), list.end(), [&](const Access* a) { return strides(*a)[x] != 0; });
   if (guide == list.end()) return std::nullopt;
@@ -44,12 +44,7 @@ std::optional<WindowLayout> WindowFinder::layout(const std::vector<const Access*
   return l;
 }
 
-const Definitions& WindowFinder::definitions() const {
-  if (!definitions_) definitions_.emplace(program_, index_);
-  return *definitions_;
-}
-
-bool WindowFinder::pays(const WindowLayout& l, bool rows) const {
+bool WindowLoops::pays(const WindowLayout& l, bool rows) const {
   const std::size_t x = outer_ - 1;
   const std::int64_t x_points = extent(x), y_points = rows ? extent(x - 1) : 1;
   std::int64_t planes = 1, column_span = -l.x_first, row_span = -l.y_first;
@@ -69,43 +64,7 @@ bool WindowFinder::pays(const WindowLayout& l, bool rows) const {
   return schedule::windows_pay(computed, read, l.steps[x], across);
 }
 
-bool WindowFinder::possible() const {
-  const std::size_t x = outer_ - 1;
-  boost::container::small_vector<Strides, 4> moving;
-  boost::container::small_vector<bool, 32> needed(program_.values.size(), false);
-  needed[static_cast<std::size_t>(stage_.reductions[0].input)] = true;
-  const auto moves_along = [&](const Instr& in, std::size_t d) {
-    const Access& a = program_.accesses[static_cast<std::size_t>(in.aux)];
-    return d < a.loops() && a.extent(d) != 1 && a.coefficient(d) != 0;
-  };
-  const auto moves = [&](const Instr& in) { return moves_along(in, x); };
-  bool rows_move = false;  // does a read in the loops move along the loop before x?
-  for (auto in = stage_.body.rbegin(); in != stage_.body.rend(); ++in) {
-    if (in->result == kNoValue || !needed[static_cast<std::size_t>(in->result)]) continue;
-    for (const ValueId v : {in->a, in->b, in->c})
-      if (v != kNoValue) needed[static_cast<std::size_t>(v)] = true;
-    rows_move = rows_move || (outer_ > 1 && reads(*in) && moves_along(*in, x - 1));
-    if (reads(*in) && moves(*in)) moving.push_back(strides(program_.accesses[static_cast<std::size_t>(in->aux)]));
-  }
-  // A source that reads nothing in the loops may read what an earlier stage has made.
-  if (moving.empty()) return true;
-  const auto all_follow = [&](const Strides& guide, bool rows) {
-    const WindowLayout l = guided(guide, rows);
-    return pays(l, rows) && std::all_of(moving.begin(), moving.end(), [&](const Strides& s) { return follows(s, l); });
-  };
-  // Rows are a loop along which the source moves, or nothing does: weights do not.
-  for (const Strides& guide : moving)
-    if (all_follow(guide, false) || (outer_ > 1 && (guide[x - 1] != 0) == rows_move && all_follow(guide, true)))
-      return true;
-  // The first read that moves along x may be in an earlier stage, outside of the loops.
-  for (std::size_t s = 0; s < index_; ++s)
-    for (const auto* list : {&program_.stages[s].body, &program_.stages[s].outer})
-      for (const Instr& in : *list)
-        if (reads(in) && moves(in)) return true;
-  return false;
-}
-
-WindowLayout WindowFinder::guided(const Strides& s, bool rows) const {
+WindowLayout WindowLoops::guided(const Strides& s, bool rows) const {
   const std::size_t x = outer_ - 1;
   WindowLayout l;
   l.directions.assign(s.size(), LoopDirection::None);
@@ -138,8 +97,8 @@ WindowLayout WindowFinder::guided(const Strides& s, bool rows) const {
   return l;
 }
 
-void WindowFinder::measure(const Strides& s, WindowLayout& l, LoopDirection direction, std::size_t lead,
-                           std::int64_t& first) const {
+void WindowLoops::measure(const Strides& s, WindowLayout& l, LoopDirection direction, std::size_t lead,
+                          std::int64_t& first) const {
   std::int64_t unit = 0;
   for (std::size_t d = 0; d < s.size(); ++d) {
     if (l.directions[d] == direction) unit = std::gcd(unit, s[d]);
@@ -152,7 +111,7 @@ void WindowFinder::measure(const Strides& s, WindowLayout& l, LoopDirection dire
   }
 }
 
-bool WindowFinder::follows(const Strides& s, const WindowLayout& l) const {
+bool WindowLoops::follows(const Strides& s, const WindowLayout& l) const {
   for (const LoopDirection direction : {LoopDirection::X, LoopDirection::Y}) {
     const std::int64_t unit = unit_of(s, l, direction);
     for (std::size_t d = 0; d < s.size(); ++d) {
@@ -165,7 +124,7 @@ bool WindowFinder::follows(const Strides& s, const WindowLayout& l) const {
   return true;
 }
 
-std::int64_t WindowFinder::unit_of(const Strides& s, const WindowLayout& l, LoopDirection direction) const {
+std::int64_t WindowLoops::unit_of(const Strides& s, const WindowLayout& l, LoopDirection direction) const {
   const std::size_t x = outer_ - 1;
   const std::size_t lead = direction == LoopDirection::X ? x : x - 1;
   if (direction == LoopDirection::Y && (x == 0 || l.directions[x - 1] != LoopDirection::Y)) return 0;

@@ -26,14 +26,14 @@ struct WindowLayout {
 };
 
 /// Asks how the loops of one stage move through what the stage reads.
-class WindowFinder {
+class WindowLoops {
  public:
-  WindowFinder(const LoopProgram& program, std::size_t stage)
+  WindowLoops(const LoopProgram& program, std::size_t stage)
       : program_(program),
         stage_(program.stages[stage]),
-        index_(stage),
         outer_(program.outer.size()),
-        inner_(stage_.inner.size()) {}
+        inner_(stage_.inner.size()),
+        definitions_(program, stage) {}
 
   std::int64_t extent(std::size_t d) const;
 
@@ -47,17 +47,11 @@ class WindowFinder {
   /// last one y?
   std::optional<WindowLayout> layout(const std::vector<const Access*>& list, bool rows) const;
 
-  /// Made when it is needed first.
-  const Definitions& definitions() const;
+  const Definitions& definitions() const { return definitions_; }
 
   /// Do windows of this layout compute few enough elements for what they read? `rows`: is the loop before the last one
   /// a loop of rows?
   bool pays(const WindowLayout& l, bool rows) const;
-
-  /// False if the coefficients of the accesses alone exclude windows. All that the reduction's input reads in the loops
-  /// is part of the source or of the weights, and weights do not move along x. So each read that moves along x has to
-  /// follow one layout that pays.
-  bool possible() const;
 
   /// The stride of one row (or column) in an access that moves as the layout says.
   std::int64_t unit_of(const Strides& s, const WindowLayout& l, LoopDirection direction) const;
@@ -73,10 +67,9 @@ class WindowFinder {
 
   const LoopProgram& program_;
   const Stage& stage_;
-  std::size_t index_;
   std::size_t outer_;
   std::size_t inner_;
-  mutable std::optional<Definitions> definitions_;
+  Definitions definitions_;
 };
 
 }  // namespace oriel::codegen

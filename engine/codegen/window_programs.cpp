@@ -22,12 +22,12 @@ Ints source_extents(const LoopProgram& program, const Windows& w) {
 
 }  // namespace
 
-std::optional<ShapeTracker> source_tracker(const WindowFinder& finder, const LoopProgram& program, const Windows& w,
+std::optional<ShapeTracker> source_tracker(const WindowLoops& loops, const LoopProgram& program, const Windows& w,
                                            const WindowLayout& l, const Access& access) {
   const std::size_t outer = program.outer.size();
-  const Strides s = finder.strides(access);
-  const std::int64_t column = finder.unit_of(s, l, LoopDirection::X);
-  const std::int64_t row = finder.unit_of(s, l, LoopDirection::Y);
+  const Strides s = loops.strides(access);
+  const std::int64_t column = loops.unit_of(s, l, LoopDirection::X);
+  const std::int64_t row = loops.unit_of(s, l, LoopDirection::Y);
   Ints strides;
   for (std::size_t d = 0; d < w.slow_loops; ++d) strides.push_back(s[d]);
   for (const std::size_t k : w.plane_loops) strides.push_back(s[outer + k]);
@@ -52,19 +52,19 @@ std::optional<ShapeTracker> source_tracker(const WindowFinder& finder, const Loo
 }
 
 LoopProgram source_program(const LoopProgram& program, const Windows& w) {
-  const WindowFinder finder(program, w.stage);
+  const WindowLoops loops(program, w.stage);
   std::vector<const Access*> list;
   std::vector<Instr> made;
-  const bool known = finder.accesses(w.source, list) && finder.definitions().gather(w.source, made);
+  const bool known = loops.accesses(w.source, list) && loops.definitions().gather(w.source, made);
   const std::optional<WindowLayout> l =
-      known ? finder.layout(list, w.slow_loops + 2 == program.outer.size()) : std::nullopt;
+      known ? loops.layout(list, w.slow_loops + 2 == program.outer.size()) : std::nullopt;
   if (!l) throw InternalError("windows", "the source of " + program.name + " moves in no one direction");
 
   LoopProgram out = without_loops(program, source_extents(program, w));
   for (Instr& in : made) {
     if (reads(in)) {
       Access access = program.accesses[static_cast<std::size_t>(in.aux)];
-      std::optional<ShapeTracker> tracker = source_tracker(finder, program, w, *l, access);
+      std::optional<ShapeTracker> tracker = source_tracker(loops, program, w, *l, access);
       if (!tracker) throw InternalError("windows", "the source of " + program.name + " leaves its buffer");
       access.remap(std::move(*tracker));
       in.aux = static_cast<std::int32_t>(out.accesses.size());
@@ -85,11 +85,11 @@ LoopProgram weight_program(const LoopProgram& program, const Windows& w) {
   if (!Definitions(program, w.stage).gather(w.weight, list)) {
     throw InternalError("windows", "the weights of " + program.name + " are made by no instruction");
   }
-  const WindowFinder finder(program, w.stage);
+  const WindowLoops loops(program, w.stage);
   for (Instr& in : list) {
     if (!reads(in)) continue;
     Access access = program.accesses[static_cast<std::size_t>(in.aux)];
-    const Strides s = finder.strides(access);
+    const Strides s = loops.strides(access);
     const auto stack = stack_of(access).views();
     std::vector<View> views(stack.begin(), stack.end());
     Ints strides;

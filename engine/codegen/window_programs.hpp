@@ -9,7 +9,7 @@
 namespace oriel::codegen {
 
 /// The stack through which a source reads its buffer; nothing if some point may lie outside of the buffer.
-std::optional<ShapeTracker> source_tracker(const WindowFinder& finder, const LoopProgram& program, const Windows& w,
+std::optional<ShapeTracker> source_tracker(const WindowLoops& loops, const LoopProgram& program, const Windows& w,
                                            const WindowLayout& l, const Access& access);
 
 }  // namespace oriel::codegen

@@ -2,6 +2,7 @@
 
 #include <fmt/format.h>
 #include <algorithm>
+#include <utility>
 
 #include "codegen/definitions.hpp"
 #include "codegen/window_layout.hpp"
@@ -9,8 +10,6 @@
 #include "schedule/pattern_limits.hpp"
 
 namespace oriel::codegen {
-
-using graph::Op;
 
 namespace {
 
@@ -21,7 +20,7 @@ struct Found {
 };
 
 /// The elements that a window reads, and the part of the source that all windows read.
-void set_taps(const WindowFinder& finder, const LoopProgram& program, const WindowLayout& l, Windows& w) {
+void set_taps(const WindowLoops& loops, const LoopProgram& program, const WindowLayout& l, Windows& w) {
   const std::size_t outer = program.outer.size();
   const Ints& inner = program.stages[w.stage].inner;
   const std::int64_t count = numel(inner, "windows").value();
@@ -34,7 +33,7 @@ void set_taps(const WindowFinder& finder, const LoopProgram& program, const Wind
     std::int64_t weight = 1;
     for (std::size_t k = inner.size(); k-- > 0;) {
       const std::size_t d = outer + k;
-      const std::int64_t n = finder.extent(d);
+      const std::int64_t n = loops.extent(d);
       const std::int64_t at = rest % n;
       rest /= n;
       if (l.directions[d] == LoopDirection::X) tap.column += at * l.steps[d];
@@ -52,22 +51,22 @@ void set_taps(const WindowFinder& finder, const LoopProgram& program, const Wind
 }
 
 /// Without the taps, and what follows from these.
-std::optional<Found> windows_of(const WindowFinder& finder, const LoopProgram& program, std::size_t stage,
-                                ValueId source, ValueId weight) {
+std::optional<Found> over(const WindowLoops& loops, const LoopProgram& program, std::size_t stage, ValueId source,
+                          ValueId weight) {
   const std::size_t outer = program.outer.size();
   std::vector<const Access*> list;
-  if (!finder.accesses(source, list)) return std::nullopt;
+  if (!loops.accesses(source, list)) return std::nullopt;
   bool rows = outer > 1;
   if (weight != kNoValue) {
     std::vector<const Access*> weights;
-    if (!finder.accesses(weight, weights)) return std::nullopt;
+    if (!loops.accesses(weight, weights)) return std::nullopt;
     for (const Access* a : weights) {
-      const Strides s = finder.strides(*a);
+      const Strides s = loops.strides(*a);
       if (s[outer - 1] != 0) return std::nullopt;
       rows = rows && s[outer - 2] == 0;
     }
   }
-  std::optional<WindowLayout> layout = finder.layout(list, rows);
+  std::optional<WindowLayout> layout = loops.layout(list, rows);
   if (!layout) return std::nullopt;
   Found found{{}, std::move(*layout)};
   const WindowLayout& l = found.layout;
@@ -80,58 +79,43 @@ std::optional<Found> windows_of(const WindowFinder& finder, const LoopProgram& p
   w.weight = weight;
   w.result = reduction.result;
   w.slow_loops = outer - (rows ? 2 : 1);
-  for (std::size_t d = 0; d < w.slow_loops; ++d) w.slow_points *= finder.extent(d);
-  w.x_points = finder.extent(outer - 1);
-  if (rows) w.y_points = finder.extent(outer - 2);
+  for (std::size_t d = 0; d < w.slow_loops; ++d) w.slow_points *= loops.extent(d);
+  w.x_points = loops.extent(outer - 1);
+  if (rows) w.y_points = loops.extent(outer - 2);
   w.step = l.steps[outer - 1];
   if (rows) w.row_step = l.steps[outer - 2];
   for (std::size_t k = 0; k < program.stages[stage].inner.size(); ++k) {
     if (l.directions[outer + k] != LoopDirection::Plane) continue;
     w.plane_loops.push_back(k);
-    w.planes *= finder.extent(outer + k);
-  }
-  return found;
-}
-
-std::optional<Found> find(const LoopProgram& program) {
-  const std::size_t at = only_loops(program);
-  if (at == program.stages.size() || program.outer.empty()) return std::nullopt;
-  const Stage& stage = program.stages[at];
-  if (stage.reductions.size() != 1 || !graph::row(stage.reductions[0].op).windows) return std::nullopt;
-  if (std::any_of(stage.body.begin(), stage.body.end(), [](const Instr& in) { return in.code == Code::Store; })) {
-    return std::nullopt;
-  }
-  if (program.outer.back() < schedule::kShortestWindowRow) return std::nullopt;
-  const std::int64_t points = numel(stage.inner, "windows").value();
-  if (points < 2 || points > schedule::kMostTaps || numel(program.outer, "windows").value() == 0) return std::nullopt;
-  const WindowFinder finder(program, at);
-  if (!finder.possible()) return std::nullopt;
-  const Reduction& reduction = stage.reductions[0];
-  std::optional<Found> found = windows_of(finder, program, at, reduction.input, kNoValue);
-  const Instr* product = finder.definitions().of(reduction.input);
-  if (!found && reduction.op == Op::Sum && product != nullptr && product->code == Code::Elementwise &&
-      product->op == Op::Mul && product->dtype == reduction.dtype && product->from == reduction.dtype) {
-    found = windows_of(finder, program, at, product->a, product->b);
-    if (!found) found = windows_of(finder, program, at, product->b, product->a);
-  }
-  if (!found) return std::nullopt;
-  Windows& w = found->windows;
-  if (!finder.pays(found->layout, w.slow_loops + 2 == program.outer.size())) return std::nullopt;
-  set_taps(finder, program, found->layout, w);
-  std::vector<const Access*> list;
-  if (!finder.accesses(w.source, list)) return std::nullopt;
-  for (const Access* a : list) {
-    if (!source_tracker(finder, program, w, found->layout, *a)) return std::nullopt;
+    w.planes *= loops.extent(outer + k);
   }
   return found;
 }
 
 }  // namespace
 
-std::optional<Windows> find_windows(const LoopProgram& program) {
-  std::optional<Found> found = find(program);
+std::optional<Windows> windows_of(const LoopProgram& program, std::size_t at) {
+  if (program.outer.empty() || program.outer.back() < schedule::kShortestWindowRow) return std::nullopt;
+  const std::int64_t points = numel(program.stages[at].inner, "windows").value();
+  if (points < 2 || points > schedule::kMostTaps) return std::nullopt;
+  const Reduction& reduction = program.stages[at].reductions[0];
+  const WindowLoops loops(program, at);
+  std::optional<Found> found = over(loops, program, at, reduction.input, kNoValue);
+  if (!found && reduction.source == schedule::ReductionSource::Product) {
+    const Instr& product = *loops.definitions().of(reduction.input);
+    found = over(loops, program, at, product.a, product.b);
+    if (!found) found = over(loops, program, at, product.b, product.a);
+  }
   if (!found) return std::nullopt;
-  return std::move(found->windows);
+  Windows& w = found->windows;
+  if (!loops.pays(found->layout, w.slow_loops + 2 == program.outer.size())) return std::nullopt;
+  set_taps(loops, program, found->layout, w);
+  std::vector<const Access*> list;
+  if (!loops.accesses(w.source, list)) return std::nullopt;
+  for (const Access* a : list) {
+    if (!source_tracker(loops, program, w, found->layout, *a)) return std::nullopt;
+  }
+  return std::move(w);
 }
 
 std::string to_string(const Windows& w) {

@@ -1,5 +1,5 @@
-// Reductions over windows, recognised from strides alone: neighbouring points of the last outer loop read neighbouring
-// elements, and their windows overlap.
+// Reductions over windows: neighbouring points of the last outer loop read neighbouring elements, and their windows
+// overlap.
 #pragma once
 
 #include <cstdint>
@@ -11,10 +11,10 @@
 
 namespace oriel::codegen {
 
-/// Recognises a reduction over windows, for the functions that make a Form (form.hpp); nullopt if `program` is none. It
-/// has a single stage with loops and in it a single reduction, of at most 256 points. Each element is read several
-/// times; along the last outer loop reads are in order, at most 4 elements apart.
-std::optional<Windows> find_windows(const LoopProgram& program);
+/// The reduction of a program's only loops as windows, for the functions that make a Form (form.hpp): the schedule says
+/// that it reads windows (Reduction::windows), the numbers of the loops how. nullopt if their reads are not in order
+/// along the last outer loop.
+std::optional<Windows> windows_of(const LoopProgram& program, std::size_t stage);
 
 /// The program that computes the source, over s, planes, rows and columns, and the program that computes the weights,
 /// over s and the inner loops. Neither has inner loops.

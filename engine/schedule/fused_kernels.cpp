@@ -147,7 +147,7 @@ class Joiner {
   }
 
   static std::optional<ProductSides> sides_of_product(const KernelLoops& loops) {
-    const std::optional<LoopProduct> product = find_product(loops);
+    const std::optional<LoopProduct> product = only_product(loops);
     return product ? sides_of(loops, *product) : std::nullopt;
   }
 
@@ -171,7 +171,7 @@ class Joiner {
   // The reason why a kernel runs faster by itself than for a few rows of `value` at a time, as the kernel before it
   // makes them.
   std::string disagrees(const KernelLoops& loops, EntryId value) const {
-    const std::optional<LoopProduct> product = find_product(loops);
+    const std::optional<LoopProduct> product = only_product(loops);
     const std::optional<ProductSides> sides = product ? sides_of(loops, *product) : std::nullopt;
     // A reduction down columns that is no product. Row by row it would touch a cache line for each element.
     if (!sides && !loops.kernel().reductions.empty() && walks_columns(loops))

@@ -152,7 +152,7 @@ void Inliner::inline_reduction(EntryId v, std::size_t i) {
   const Ints& axes = std::get<Ints>(e.node->arg);
   const Shape& source_shape = arena_[e.source[0]].shape();
   const auto scope = static_cast<ScopeId>(kFirstReduction + static_cast<ScopeId>(k.reductions.size()));
-  k.reductions.push_back({v, reduced_extents(source_shape, axes)});
+  k.reductions.push_back({v, false, reduced_extents(source_shape, axes)});
   const MapId body = g_.maps.into_reduction(p.map, source_shape, axes);
   uses(v)[i].instance = add_instance(p.kernel, {v, Role::Reduce, p.scope, p.map, e.source[0], scope, body});
   add_use(e.source[0], p.kernel, scope, body);

@@ -109,6 +109,11 @@ std::string KernelPatterns::end_of_results(EntryId v, std::int64_t points) {
                      properties(v).elements);
 }
 
+bool KernelPatterns::windows(EntryId v) {
+  // Whether symbolic sizes make windows is seen when they are filled in. Asked here, it would be a guard of the plan.
+  return properties(arena_[v].source[0]).symbolic ? graph::row(arena_[v].op).windows : patterns_.windows(v);
+}
+
 const ReductionPattern* KernelPatterns::around(const Use& use) {
   if (use.scope < kFirstReduction) return nullptr;
   return pattern(kernel(use).reductions[static_cast<std::size_t>(use.scope - kFirstReduction)].entry);

@@ -28,6 +28,8 @@ class KernelPatterns {
   /// May v, which is computed from a reduction's results, be evaluated at so many points? If not, the reduction's own
   /// kernel computes it, along with the results.
   std::string end_of_results(EntryId v, std::int64_t points);
+  /// Does v reduce windows? Yes if symbolic sizes decide.
+  bool windows(EntryId v);
   ReductionPatterns& patterns() { return patterns_; }
   /// The form of the reduction around a use; null if that is a plain one, or if there is none.
   const ReductionPattern* around(const Use& use);

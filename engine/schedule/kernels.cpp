@@ -47,6 +47,8 @@ class Former {
 
   KernelGraph run() {
     for (auto v = static_cast<EntryId>(arena_.size()); v-- > 0;) visit(v);
+    for (Kernel& k : g_.kernels)
+      for (ReductionScope& r : k.reductions) r.windows = patterns_.windows(r.entry);
     return std::move(g_);
   }
 

@@ -90,7 +90,8 @@ struct Instance {
 
 struct ReductionScope {
   EntryId entry = kNone;
-  Shape extents;  // reduced axes of the source
+  bool windows = false;  // may neighbouring results read overlapping elements (KernelPatterns::windows)?
+  Shape extents;         // reduced axes of the source
 };
 
 struct Output {

@@ -179,12 +179,6 @@ class LoopFinder {
   AccessTable table_;
 };
 
-KernelForm LoopNest::form() const noexcept {
-  if (stage_of_reduction.empty()) return KernelForm::Elementwise;
-  const auto loops = std::count_if(stages.begin(), stages.end(), [](const LoopStage& s) { return s.loops(); });
-  return loops == 1 ? KernelForm::Reduction : KernelForm::Rows;
-}
-
 std::int32_t LoopMemory::argument_of(EntryId entry, bool output) const {
   for (std::size_t a = 0; a < arguments.size(); ++a)
     if (arguments[a].entry == entry && !arguments[a].leaf && arguments[a].output == output)

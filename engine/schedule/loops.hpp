@@ -48,15 +48,6 @@ struct LoopStage {
   bool loops() const noexcept { return !reductions.empty() || (has_body && !inner.empty()); }
 };
 
-/// What a kernel is, whatever its sizes: decided here, carried by the loop program, and confirmed by its verifier. A
-/// kernel that sorts says so by itself (Kernel::sorts), and fused kernels are parts (FusedKernels). Which elementwise
-/// kernels are stencils, and which reductions are products or windows, depends on sizes (codegen/form.hpp).
-enum class KernelForm : std::uint8_t {
-  Elementwise,  // reduces nothing
-  Reduction,    // one stage has loops, and reduces
-  Rows,         // several stages walk rows
-};
-
 /// The loops of one kernel: outer ones, and those of its stages. The first stage has no inner loops: values that need
 /// no reduction are computed there. Reductions of one level (0 where no other reduction lies below) with equal extents
 /// share a stage. What loops over the axes that are not parallel comes in a stage of its own, the last one.
@@ -64,8 +55,6 @@ struct LoopNest {
   Ints outer;
   std::vector<LoopStage> stages;
   std::vector<int> stage_of_reduction;  // of Kernel::reductions
-
-  KernelForm form() const noexcept;
 };
 
 /// How the kernel stores an output.

@@ -151,7 +151,7 @@ class SoftmaxMatcher {
 
   // The weights are a factor of the product, as they are, and nothing else reads them.
   bool feeds(EntryId weights) const {
-    const std::optional<LoopProduct> product = find_product(products_);
+    const std::optional<LoopProduct> product = only_product(products_);
     if (!product || product->dtype != dtype_ || product->depth != columns_) return false;
     const std::int32_t argument = products_.memory().argument_of(weights, false);
     int accesses = 0;

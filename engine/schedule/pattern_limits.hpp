@@ -1,12 +1,23 @@
-// The sizes from which on a device runs a reduction in a form of its own.
+// What the schedule says of reductions that devices run in a form of their own, and the sizes from which on such a form
+// pays.
 #pragma once
 
 #include <cstdint>
 
 namespace oriel::schedule {
 
-// The windows that run in a form of their own: the schedule forms their kernels by these numbers, and codegen
-// recognises the kernels by them.
+/// What a reduction gathers.
+enum class ReductionSource : std::uint8_t {
+  Values,
+  Product,           // it sums a multiplication of its own dtype; neither factor needs a reduction
+  ConvertedProduct,  // the same, but the product is converted or rounded first: no product in blocks runs it
+};
+
+/// Which factors of a product change along a loop: both or none, the first one alone, or the second one alone.
+enum class AxisRole : std::uint8_t { Batch, Left, Right };
+
+// The windows that run in a form of their own: the schedule decides by these numbers, and lowering where sizes are
+// filled in later.
 /// Rows shorter than this leave most lanes of a packet idle.
 inline constexpr std::int64_t kShortestWindowRow = 4;
 /// With more taps than this, a blocked product or rows that fill a tile are faster.

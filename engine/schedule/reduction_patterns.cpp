@@ -84,17 +84,20 @@ const ReductionPattern& ReductionPatterns::of(EntryId v) {
   return known != known_.end() ? known->second : known_.emplace(v, find(v)).first->second;
 }
 
+bool ReductionPatterns::reads_nothing(EntryId v) const {
+  return properties_[static_cast<std::size_t>(v)].empty || numel(arena_[arena_[v].source[0]].shape()) == 0;
+}
+
 ReductionPattern ReductionPatterns::find(EntryId v) {
   ReductionPattern pattern;
   const Entry& e = arena_[v];
   pattern.dtype = e.dtype;
   pattern.results = numel(e.shape());
-  if (properties_[static_cast<std::size_t>(v)].empty || numel(arena_[e.source[0]].shape()) == 0) return pattern;
+  if (reads_nothing(v)) return pattern;
   for (const SymInt n : reduced_extents(arena_[e.source[0]].shape(), std::get<Ints>(e.node->arg))) pattern.depth *= n;
   const bool product = find_product(v, pattern);
   // Few rows that share a matrix of windows are windows with weights.
-  if ((!product || pattern.rows <= kShortestWindowRow || pattern.columns <= kShortestWindowRow) &&
-      find_windows(v, pattern))
+  if ((!product || pattern.rows <= kShortestWindowRow || pattern.columns <= kShortestWindowRow) && windows(v))
     pattern.kind = PatternKind::Windows;
   return pattern;
 }
@@ -217,15 +220,16 @@ bool ReductionPatterns::find_reads(EntryId value, MapId map, std::vector<Read>& 
   return true;
 }
 
-bool ReductionPatterns::find_windows(EntryId v, const ReductionPattern& pattern) {
+bool ReductionPatterns::windows(EntryId v) {
   const Entry& e = arena_[v];
-  if (!graph::row(e.op).windows) return false;
+  if (!graph::row(e.op).windows || reads_nothing(v)) return false;
   const EntryId source = e.source[0];
   // Without a raw view below, windows do not overlap, and only those of several axes are looked for.
   const Shape extents = reduced_extents(arena_[source].shape(), std::get<Ints>(e.node->arg));
   const auto across = std::count_if(extents.begin(), extents.end(), [](SymInt n) { return n > 1; });
   if (across < 2 && !properties_[static_cast<std::size_t>(source)].raw_view) return false;
-  if (pattern.depth < 2 || pattern.depth > kMostTaps) return false;
+  const SymInt depth = numel(extents);
+  if (depth < 2 || depth > kMostTaps) return false;
   const std::vector<bool> reduced = reduced_axes(e, arena_[source].shape().size());
   if (reads_windows(source, maps_.identity(arena_[source].shape()), reduced)) return true;
   EntryId product = kNone;

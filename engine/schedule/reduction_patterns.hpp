@@ -54,6 +54,9 @@ class ReductionPatterns {
 
   /// The form of a reduction, which is found once. A reduction that needs more than a few hundred values has none.
   const ReductionPattern& of(EntryId v);
+  /// Does a reduction, or a factor of the product that it sums, read windows? If many rows share the factors, a product
+  /// in blocks may still be its form.
+  bool windows(EntryId v);
   /// The values in memory of which a reduction reads a different element for each of its points. A vector that is
   /// multiplied with every row of a matrix does not count: it is read again and again, from a cache.
   std::vector<EntryId> sources(EntryId v);
@@ -74,8 +77,8 @@ class ReductionPatterns {
 
  private:
   ReductionPattern find(EntryId v);
+  bool reads_nothing(EntryId v) const;
   bool find_product(EntryId v, ReductionPattern& pattern);
-  bool find_windows(EntryId v, const ReductionPattern& pattern);
   bool reads_windows(EntryId source, MapId map, const std::vector<bool>& reduced);
   bool find_factors(EntryId v, EntryId& product, MapId& map);
 

@@ -2,60 +2,13 @@
 
 #include <algorithm>
 #include <optional>
-#include <set>
 #include <utility>
 
 #include "view/stacks/questions.hpp"
 
 namespace oriel::schedule {
 
-using graph::Op;
-
 namespace {
-
-SymInt points(const Ints& extents) { return numel(extents, "join"); }
-
-// The accesses that a value is made through; false where a reduction is below it.
-bool collect_accesses(const KernelLoops& loops, std::size_t value, std::vector<std::int32_t>& accesses) {
-  const std::vector<Instance>& list = loops.kernel().instances;
-  std::vector<std::size_t> pending{value};
-  std::set<std::size_t> met{value};
-  const auto need = [&](std::size_t n) {
-    if (met.insert(n).second) pending.push_back(n);
-  };
-  while (!pending.empty()) {
-    const std::size_t n = pending.back();
-    pending.pop_back();
-    if (loops.values().access(n) >= 0) accesses.push_back(loops.values().access(n));
-    switch (list[n].role) {
-      case Role::Reduce:
-        return false;
-      case Role::Load:
-      case Role::Leaf:
-        break;
-      case Role::Alias:
-      case Role::Masked:
-        need(loops.values().source(n));
-        break;
-      case Role::Compute:
-        for (int k = loops.values().first_operand(n); k < loops.arena()[list[n].entry].arity; ++k)
-          need(loops.values().operand(n, k));
-    }
-  }
-  return true;
-}
-
-// Along which of the first `count` loops does a factor change? `moved` brings its accesses to those loops.
-template <class Moved>
-std::vector<bool> changing_loops(const KernelLoops& loops, std::span<const std::int32_t> accesses, std::size_t count,
-                                 const Moved& moved) {
-  std::vector<bool> changing(count, false);
-  for (const std::int32_t a : accesses) {
-    const ShapeTracker& tracker = moved(loops.memory().accesses[static_cast<std::size_t>(a)].tracker);
-    for (std::size_t d = 0; d < count; ++d) changing[d] = changing[d] || detail::changes_along(tracker, d);
-  }
-  return changing;
-}
 
 class RowFinder {
  public:
@@ -157,44 +110,6 @@ std::size_t columns_of(const SharedLoops& shared, std::size_t part) {
 
 }  // namespace
 
-std::optional<LoopProduct> find_product(const KernelLoops& loops) {
-  const Kernel& kernel = loops.kernel();
-  const std::vector<LoopStage>& stages = loops.nest().stages;
-  if (loops.nest().form() != KernelForm::Reduction || kernel.reductions.size() != 1) return std::nullopt;
-  const Entry& sum = loops.arena()[kernel.reductions[0].entry];
-  if (sum.op != Op::Sum || is_half(sum.dtype) || sum.dtype == DType::bool_) return std::nullopt;
-  LoopProduct out;
-  out.stage = loops.nest().stage_of_reduction[0];
-  out.dtype = sum.dtype;
-  std::size_t n = 0;
-  while (kernel.instances[n].role != Role::Reduce) ++n;
-  out.value = loops.values().maker(loops.values().source(n));
-  const Instance& product = kernel.instances[out.value];
-  const Entry& e = loops.arena()[product.entry];
-  if (product.role != Role::Compute || e.op != Op::Mul || e.dtype != sum.dtype) return std::nullopt;
-  for (const int side : {0, 1}) {
-    out.factors[side] = loops.values().operand(out.value, side);
-    if (!collect_accesses(loops, out.factors[side], out.accesses[side])) return std::nullopt;
-  }
-  out.depth = points(stages[static_cast<std::size_t>(out.stage)].inner);
-  return out;
-}
-
-std::optional<ProductSides> sides_of(const KernelLoops& loops, const LoopProduct& product) {
-  std::vector<bool> changing[2];
-  for (const int side : {0, 1})
-    changing[side] = changing_loops(loops, product.accesses[side], loops.nest().outer.size(),
-                                    [](const ShapeTracker& t) -> const ShapeTracker& { return t; });
-  ProductSides sides;
-  bool apart = false;
-  for (std::size_t d = 0; d < loops.nest().outer.size(); ++d) {
-    if (changing[0][d] == changing[1][d]) continue;
-    apart = true;
-    (changing[0][d] ? sides.rows : sides.columns) *= loops.nest().outer[d];
-  }
-  return apart ? std::optional(sides) : std::nullopt;
-}
-
 std::optional<SharedLoops> share_loops(std::span<const KernelLoops* const> kernels, std::span<const EntryId> between) {
   return RowFinder(kernels, between).run();
 }
@@ -230,44 +145,38 @@ ShapeTracker over_shared(const SharedLoops& shared, std::size_t part, const Ints
 
 std::optional<SharedProducts> shared_products(std::span<const KernelLoops* const> kernels, const SharedLoops& shared) {
   const std::size_t outer = shared.extents.size();
-  struct Factors {
-    LoopProduct product;
-    std::vector<bool> changing[2];
-  };
-  std::vector<std::optional<Factors>> found(kernels.size());
+  SharedProducts out;
+  std::vector<AxisRoles> roles;  // of each product along the shared loops, then its columns
   std::size_t batches = 0;
   for (std::size_t p = 0; p < kernels.size(); ++p) {
+    const KernelLoops& loops = *kernels[p];
+    out.parts.emplace_back();
     const std::size_t columns = columns_of(shared, p);
     if (columns == 0) continue;
-    std::optional<LoopProduct> product = find_product(*kernels[p]);
+    const std::optional<LoopProduct> product = only_product(loops);
     if (!product) return std::nullopt;
-    Factors& f = found[p].emplace(Factors{std::move(*product), {}});
+    PartProduct& part = out.parts.back().emplace(PartProduct{product->dtype, 1, 1, product->depth});
+    AxisRoles& axes = roles.emplace_back(outer + columns);
     for (const int side : {0, 1})
-      f.changing[side] =
-          changing_loops(*kernels[p], f.product.accesses[side], outer + columns,
-                         [&](const ShapeTracker& t) { return over_shared(shared, p, kernels[p]->nest().outer, t); });
-    for (std::size_t d = 0; d < outer + columns; ++d) {
-      if (f.changing[0][d] != f.changing[1][d]) continue;
+      for (const std::int32_t a : product->accesses[side])
+        axes.add(side, over_shared(shared, p, loops.nest().outer,
+                                   loops.memory().accesses[static_cast<std::size_t>(a)].tracker));
+    for (std::size_t d = 0; d < axes.size(); ++d) {
+      if (axes[d] != AxisRole::Batch) continue;
       if (d >= outer) return std::nullopt;
       batches = std::max(batches, d + 1);
     }
+    for (std::size_t d = 0; d < loops.nest().outer.size(); ++d)
+      if (over_columns(shared.units_of[p][d])) part.columns *= loops.nest().outer[d];
   }
-  SharedProducts out;
+  if (batches == outer && !roles.empty()) return std::nullopt;
+  // One factor makes the rows, the other one the columns.
+  for (const AxisRoles& axes : roles)
+    for (std::size_t d = batches; d < axes.size(); ++d)
+      if ((axes[d] == axes[batches]) != (d < outer)) return std::nullopt;
   for (std::size_t d = batches; d < outer; ++d) out.rows *= shared.extents[d];
-  if (batches == outer && std::any_of(found.begin(), found.end(), [](const auto& f) { return f.has_value(); }))
-    return std::nullopt;
-  for (std::size_t p = 0; p < kernels.size(); ++p) {
-    out.parts.emplace_back();
-    if (!found[p]) continue;
-    const Factors& f = *found[p];
-    // One factor makes the rows, the other one the columns.
-    const int left = f.changing[0][batches] ? 0 : 1;
-    PartProduct& part = out.parts.back().emplace(PartProduct{f.product.dtype, out.rows, 1, f.product.depth});
-    for (std::size_t d = batches; d < f.changing[0].size(); ++d)
-      if (f.changing[left][d] != (d < outer)) return std::nullopt;
-    for (std::size_t d = 0; d < kernels[p]->nest().outer.size(); ++d)
-      if (over_columns(shared.units_of[p][d])) part.columns *= kernels[p]->nest().outer[d];
-  }
+  for (std::optional<PartProduct>& part : out.parts)
+    if (part) part->rows = out.rows;
   return out;
 }
 

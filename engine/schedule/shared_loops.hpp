@@ -5,29 +5,9 @@
 #include <span>
 #include <vector>
 
-#include "schedule/loops.hpp"
+#include "schedule/loop_product.hpp"
 
 namespace oriel::schedule {
-
-/// A kernel's only sum, if it sums a product of two factors. The kernel's loop program has the same form
-/// (codegen/contraction.hpp).
-struct LoopProduct {
-  std::size_t value = 0;  // the product, by its place in Kernel::instances
-  std::size_t factors[2] = {0, 0};
-  std::vector<std::int32_t> accesses[2];  // below each factor
-  int stage = 0;
-  DType dtype = DType::float32;
-  SymInt depth = 1;  // points that are summed
-};
-std::optional<LoopProduct> find_product(const KernelLoops& loops);
-
-/// The number of points of the outer loops along which only one of the factors changes; 1 if there is no such loop.
-struct ProductSides {
-  SymInt rows = 1;
-  SymInt columns = 1;
-};
-/// Rows and columns of the kernel's product over its own loops; nullopt if no outer loop changes one factor only.
-std::optional<ProductSides> sides_of(const KernelLoops& loops, const LoopProduct& product);
 
 /// Is this one of SharedLoops::units_of a loop over columns?
 inline bool over_columns(SymInt unit) noexcept { return identical(unit, SymInt(0)); }

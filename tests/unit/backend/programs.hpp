@@ -6,6 +6,7 @@
 #include <vector>
 
 #include "backend/eigen/backend.hpp"
+#include "codegen/definitions.hpp"
 #include "codegen/loop_program.hpp"
 #include "oriel/error.hpp"
 #include "support/bytes.hpp"
@@ -182,7 +183,13 @@ struct Builder {
   ValueId reduce(Op op, ValueId input) {
     const DType dtype = p.values[static_cast<std::size_t>(input)];
     const ValueId result = value(dtype);
-    p.stages.back().reductions.push_back({op, dtype, input, result});
+    const codegen::Definitions definitions(p, p.stages.size() - 1);
+    const Instr* const made = definitions.of(input);
+    std::vector<Instr> below;
+    const bool product = op == Op::Sum && made != nullptr && made->code == Code::Elementwise && made->op == Op::Mul &&
+                         definitions.gather(made->a, below) && definitions.gather(made->b, below);
+    const auto source = product ? schedule::ReductionSource::Product : schedule::ReductionSource::Values;
+    p.stages.back().reductions.push_back({op, dtype, source, graph::row(op).windows, input, result});
     return result;
   }
 };

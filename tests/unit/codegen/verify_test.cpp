@@ -95,6 +95,24 @@ TEST_CASE("what a program is must be what its accesses say") {
   CHECK_THROWS_WITH(codegen::verify(k.p), wrong.c_str());
 }
 
+TEST_CASE("a wrong decision of the schedule is found") {
+  using schedule::ReductionSource;
+  const std::string wrong = "verify: kernel k: stage 0: Sum of v0 sums no product";
+  for (const ReductionSource source : {ReductionSource::Product, ReductionSource::ConvertedProduct})
+    CHECK(message([&](auto& p) { p.stages[0].reductions[0].source = source; }) == wrong);
+  CHECK(message([](auto& p) { p.online = true; }) ==
+        "verify: kernel k: no softmax runs with a running maximum and sum there");
+  // A sum of squares is a product, whose factors change along the same loops. It is not converted.
+  Builder k({4});
+  const auto a = k.argument(DType::float32, 20), out = k.argument(DType::float32, 4, true);
+  k.stage({5});
+  const ValueId x = k.load(true, a, ShapeTracker(Shape{4, 5}));
+  k.store(false, k.reduce(Op::Sum, k.op(true, Op::Mul, DType::float32, x, x)), out, ShapeTracker(Shape{4}));
+  CHECK_NOTHROW(codegen::verify(k.p));
+  k.p.stages[0].reductions[0].source = ReductionSource::ConvertedProduct;
+  CHECK_THROWS_WITH(codegen::verify(k.p), "verify: kernel test: stage 0: Sum of v1 sums no product");
+}
+
 TEST_CASE("extents, values, arguments") {
   CHECK(message([](auto& p) { p.outer[0] = -1; }) == "verify: kernel k: the outer extents (-1) hold a negative one");
   CHECK(message([](auto& p) {
@@ -161,9 +179,8 @@ TEST_CASE("order and levels") {
           p.orientation = Orientation::Outer;
           body(p, 1, 1).b = 0;
         }) == "verify: kernel k: stage 1, body instruction 1: operand b reads v0, which lives in the body of stage 0");
-  CHECK(message([](auto& p) {
-          p.stages[1].reductions.push_back({Op::Sum, DType::float32, 1, 99});
-        }) == "verify: kernel k: stage 1, reduction 0: it gathers v1, which lives in the body of stage 0");
+  CHECK(message([](auto& p) { p.stages[1].reductions.push_back({.op = Op::Sum, .input = 1, .result = 99}); }) ==
+        "verify: kernel k: stage 1, reduction 0: it gathers v1, which lives in the body of stage 0");
   Builder k({4});
   const auto i0 = k.argument(DType::float32, 40);
   k.stage({10});

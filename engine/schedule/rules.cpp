@@ -251,7 +251,9 @@ struct Groups {
   constexpr Groups() {
     for (const graph::OpRow& row : graph::kOpTable) {
       const std::size_t first = count;
-      const bool folds = row.functor != ops::FunctorKind::Function || row.rule != ops::DTypeRule::Floating;
+      // Not comparisons: one of constants is beside a check of positions, and "x&0 -> 0" would leave out the check.
+      const bool folds = !ops::gives_bool(row.op) &&
+                         (row.functor != ops::FunctorKind::Function || row.rule != ops::DTypeRule::Floating);
       if (row.op_class == ops::OpClass::Elementwise && folds) all[count++] = {"fold", row.op, fold_constants};
       for (const Rule& rule : kRules)
         if (rule.op == row.op) all[count++] = rule;

@@ -179,6 +179,7 @@ std::vector<Example> examples() {
     if (row.op_class != graph::OpClass::Elementwise || row.op == Op::Where || row.op == Op::Cast ||
         row.op == Op::Bitcast)
       continue;
+    if (ops::gives_bool(row.op)) continue;
     for (const DType dtype : {DType::float32, DType::int32, DType::uint64}) {
       if (!ops::takes(row.op, dtype) || (row.functor == ops::FunctorKind::Function && is_floating(dtype))) continue;
       list.push_back({"fold", [=, op = row.op] { return constant_op(op, dtype); }});

@@ -5,11 +5,7 @@
 
 namespace oriel {
 
-ExportedFiles export_cpp(std::span<const Tensor> /*tensors*/, const std::string& /*directory*/,
-                         const ExportOptions& /*options*/) {
-  base::throw_absent("export_cpp", "exports");
-}
-ExportedFiles export_cpp(std::initializer_list<Tensor> /*tensors*/, const std::string& /*directory*/,
+ExportedFiles export_cpp(ListOf<Tensor> /*tensors*/, const std::string& /*directory*/,
                          const ExportOptions& /*options*/) {
   base::throw_absent("export_cpp", "exports");
 }

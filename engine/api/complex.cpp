@@ -140,12 +140,16 @@ Tensor as_pairs(const ComplexArgument& z) {
 Tensor real(const ComplexArgument& z) { return ComplexAccess::of(z).real(); }
 Tensor imag(const ComplexArgument& z) { return ComplexAccess::of(z).imag(); }
 
-Complex concat(std::span<const Complex> numbers, std::int64_t axis, Site site) {
+template <std::same_as<Complex> T>
+Complex concat(std::type_identity_t<ListOf<T>> numbers, std::int64_t axis, Site site) {
   return of_each(numbers, [&](std::span<const Tensor> parts) { return concat(parts, axis, site); });
 }
-Complex stack(std::span<const Complex> numbers, std::int64_t axis, Site site) {
+template Complex concat<Complex>(ListOf<Complex>, std::int64_t, Site);
+template <std::same_as<Complex> T>
+Complex stack(std::type_identity_t<ListOf<T>> numbers, std::int64_t axis, Site site) {
   return of_each(numbers, [&](std::span<const Tensor> parts) { return stack(parts, axis, site); });
 }
+template Complex stack<Complex>(ListOf<Complex>, std::int64_t, Site);
 Complex pad(const ComplexArgument& z, const Ranges& before_after) {
   return ComplexAccess::made(pad(ComplexAccess::real(z), before_after), pad(ComplexAccess::imag(z), before_after));
 }

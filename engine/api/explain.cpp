@@ -5,7 +5,7 @@
 
 namespace oriel {
 
-Explanation explain(std::span<const Tensor> tensors) {
+Explanation explain(ListOf<Tensor> tensors) {
   std::vector<graph::NodePtr> roots;
   roots.reserve(tensors.size());
   for (const Tensor& t : tensors) roots.push_back(detail::Access::node(t));
@@ -13,9 +13,5 @@ Explanation explain(std::span<const Tensor> tensors) {
 }
 
 Explanation explain(const Tensor& tensor) { return explain(std::span(&tensor, 1)); }
-
-Explanation explain(std::initializer_list<Tensor> tensors) {
-  return explain(std::span(tensors.begin(), tensors.size()));
-}
 
 }  // namespace oriel

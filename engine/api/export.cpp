@@ -8,7 +8,7 @@
 
 namespace oriel {
 
-ExportedFiles export_cpp(std::span<const Tensor> tensors, const std::string& directory, const ExportOptions& options) {
+ExportedFiles export_cpp(ListOf<Tensor> tensors, const std::string& directory, const ExportOptions& options) {
   std::vector<graph::NodePtr> roots;
   roots.reserve(tensors.size());
   for (const Tensor& t : tensors) roots.push_back(detail::Access::node(t));
@@ -44,11 +44,6 @@ ExportedFiles export_cpp(std::span<const Tensor> tensors, const std::string& dir
   result.kernels = unit.kernels.size();
   result.needs_eigen = unit.needs_eigen;
   return result;
-}
-
-ExportedFiles export_cpp(std::initializer_list<Tensor> tensors, const std::string& directory,
-                         const ExportOptions& options) {
-  return export_cpp(std::span(tensors.begin(), tensors.size()), directory, options);
 }
 
 }  // namespace oriel

@@ -42,13 +42,9 @@ const Layout* checked(const IterationOperand& operand) {
 
 }  // namespace
 
-Iteration iterate(std::span<const IterationOperand> inputs) {
+Iteration iterate(ListOf<IterationOperand> inputs) {
   static const std::optional<IterationOperand> fresh;
   return iterate(inputs, {&fresh, 1});
-}
-
-Iteration iterate(std::initializer_list<IterationOperand> inputs) {
-  return iterate(std::span<const IterationOperand>(inputs.begin(), inputs.size()));
 }
 
 Iteration iterate(std::span<const IterationOperand> inputs, std::span<const std::optional<IterationOperand>> outputs) {

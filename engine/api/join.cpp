@@ -260,7 +260,7 @@ NodePtr joined(const Call& call, std::span<const NodePtr> nodes, std::size_t axi
 
 }  // namespace
 
-Tensor concat(std::span<const Tensor> tensors, std::int64_t axis, Site site) {
+Tensor concat(ListOf<Tensor> tensors, std::int64_t axis, Site site) {
   const Call call("concat", site);
   check_some("concat", tensors.size());
   const Shape& first = tensors[0].shape();
@@ -282,11 +282,7 @@ Tensor concat(std::span<const Tensor> tensors, std::int64_t axis, Site site) {
   return Access::tensor(in_format(call, joined(call, nodes, d), format));
 }
 
-Tensor concat(std::initializer_list<Tensor> tensors, std::int64_t axis, Site site) {
-  return concat(std::span<const Tensor>(tensors.begin(), tensors.size()), axis, site);
-}
-
-Tensor stack(std::span<const Tensor> tensors, std::int64_t axis, Site site) {
+Tensor stack(ListOf<Tensor> tensors, std::int64_t axis, Site site) {
   const Call call("stack", site);
   check_some("stack", tensors.size());
   const Shape& first = tensors[0].shape();
@@ -315,10 +311,6 @@ Tensor stack(std::span<const Tensor> tensors, std::int64_t axis, Site site) {
   Ints strides = Layout::of(whole_axis, format).strides;
   strides.insert(strides.begin() + static_cast<std::ptrdiff_t>(d), strides[d] * first[d]);
   return Access::tensor(graph::format(std::move(result), strides, call.origin()));
-}
-
-Tensor stack(std::initializer_list<Tensor> tensors, std::int64_t axis, Site site) {
-  return stack(std::span<const Tensor>(tensors.begin(), tensors.size()), axis, site);
 }
 
 }  // namespace oriel

@@ -38,7 +38,7 @@ ORIEL_VIEW(shrink, (const Ranges& ranges, const Axes& axes, Site site), ranges, 
 ORIEL_VIEW(flip, (const Axes& axes, Site site), axes)
 ORIEL_VIEW(squeeze, (const Axes& axes, Site site), axes)
 ORIEL_VIEW(unsqueeze, (std::int64_t axis, Site site), axis)
-ORIEL_VIEW(slice, (std::initializer_list<Slice> slices, Site site), slices)
+ORIEL_VIEW(slice, (ListOf<Slice> slices, Site site), slices)
 ORIEL_VIEW(select, (std::int64_t axis, SymInt position, Site site), axis, position)
 ORIEL_VIEW(diagonal, (std::int64_t offset, std::int64_t a, std::int64_t b, Site site), offset, a, b)
 ORIEL_VIEW(unfold, (std::int64_t axis, std::int64_t size, std::int64_t step, Site site), axis, size, step)

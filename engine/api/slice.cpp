@@ -139,7 +139,7 @@ NodePtr slice_axis(const Call& call, NodePtr x, std::size_t axis, Steps s, std::
 
 }  // namespace
 
-Tensor slice(const Operand& x, std::span<const Slice> slices) {
+Tensor slice(const Operand& x, ListOf<Slice> slices) {
   const Call call("slice", x);
   return call.view(x, [call, list = std::vector<Slice>(slices.begin(), slices.end())](NodePtr node) {
     if (list.size() > node->shape.size()) {
@@ -153,10 +153,6 @@ Tensor slice(const Operand& x, std::span<const Slice> slices) {
     }
     return node;
   });
-}
-
-Tensor slice(const Operand& x, std::initializer_list<Slice> slices) {
-  return slice(x, std::span<const Slice>(slices.begin(), slices.size()));
 }
 
 Tensor select(const Operand& x, std::int64_t axis, SymInt position) {

@@ -56,7 +56,7 @@ HostFunction::HostFunction(std::string name, Callback<void(const HostCall&)> fun
   function_ = detail::Shared<graph::HostFunction>::make(std::move(name), std::move(function), options);
 }
 
-Tensor HostFunction::operator()(std::span<const Tensor> operands, const Shape& shape, DType dtype, Site site) const {
+Tensor HostFunction::operator()(ListOf<Tensor> operands, const Shape& shape, DType dtype, Site site) const {
   const Call call("host_call", site);
   if (operands.empty() || operands.size() > 3)
     throw ArgumentError("host_call", fmt::format("{} operands; give one to three", operands.size()));
@@ -74,12 +74,7 @@ Tensor HostFunction::operator()(std::span<const Tensor> operands, const Shape& s
   return Access::tensor(api::called_on_host(call, held(function_), std::move(nodes), shape, dtype));
 }
 
-Tensor HostFunction::operator()(std::initializer_list<Tensor> operands, const Shape& shape, DType dtype,
-                                Site site) const {
-  return (*this)(std::span(operands.begin(), operands.size()), shape, dtype, site);
-}
-
-Tensor host_call(std::string name, Callback<void(const HostCall&)> function, std::initializer_list<Tensor> operands,
+Tensor host_call(std::string name, Callback<void(const HostCall&)> function, ListOf<Tensor> operands,
                  const Shape& shape, DType dtype, HostOptions options, Site site) {
   return HostFunction(std::move(name), std::move(function), options, site)(operands, shape, dtype, site);
 }

@@ -353,16 +353,12 @@ Tensor Tensor::contiguous(MemoryFormat format, Site site) const {
   return Access::layout(*node).is_contiguous(format) ? *this : Access::tensor(std::move(laid_out));
 }
 
-void realize(std::span<const Tensor> tensors, Site site) {
+void realize(ListOf<Tensor> tensors, Site site) {
   const detail::CallSite call(site);
   std::vector<NodePtr> nodes;
   nodes.reserve(tensors.size());
   for (const Tensor& tensor : tensors) nodes.push_back(Access::node(tensor));
   realize_nodes(nodes);
-}
-
-void realize(std::initializer_list<Tensor> tensors, Site site) {
-  realize(std::span<const Tensor>(tensors.begin(), tensors.size()), site);
 }
 
 }  // namespace oriel

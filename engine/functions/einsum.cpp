@@ -254,7 +254,7 @@ void check_extents(const std::vector<Labelled>& operands, const EquationParser& 
 
 }  // namespace
 
-Tensor einsum(std::string_view equation, std::span<const Tensor> operands, Site site) {
+Tensor einsum(std::string_view equation, ListOf<Tensor> operands, Site site) {
   const Call call("einsum", site);
   if (operands.empty()) throw ArgumentError("einsum", "no operands came; give at least one");
   EquationParser parser(equation, operands);
@@ -294,10 +294,6 @@ Tensor einsum(std::string_view equation, std::span<const Tensor> operands, Site 
     rest[first] = std::move(product);
   }
   return summed(rest[0], parsed.result).value.to(dtype).tensor();
-}
-
-Tensor einsum(std::string_view equation, std::initializer_list<Tensor> operands, Site site) {
-  return einsum(equation, std::span(operands.begin(), operands.size()), site);
 }
 
 }  // namespace oriel

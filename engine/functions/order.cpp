@@ -289,7 +289,7 @@ Tensor argpartition(const Operand& x, std::int64_t k, std::int64_t axis) {
   return o.scalar ? o.positions().reshape({}, o.site) : o.positions();
 }
 
-Tensor lexsort(std::span<const Tensor> keys, std::int64_t axis, Site site) {
+Tensor lexsort(ListOf<Tensor> keys, std::int64_t axis, Site site) {
   const Call call("lexsort", site);
   if (keys.empty()) throw ArgumentError("lexsort", "no keys came; give at least one");
   for (const Tensor& key : keys) {
@@ -306,9 +306,6 @@ Tensor lexsort(std::span<const Tensor> keys, std::int64_t axis, Site site) {
     order = o.gathered(order, argsort(Operand(so_far, site), o.signed_axis()));
   }
   return first.scalar ? order.reshape({}, site) : order;
-}
-Tensor lexsort(std::initializer_list<Tensor> keys, std::int64_t axis, Site site) {
-  return lexsort(std::span<const Tensor>(keys.begin(), keys.size()), axis, site);
 }
 
 namespace {

@@ -135,7 +135,7 @@ Tensor diag_embed(const Operand& x, std::int64_t offset, std::int64_t a, std::in
   return on_diagonal(Value(call, node), offset).permute(order).tensor();
 }
 
-Tensor block_diag(std::span<const Tensor> tensors, Site site) {
+Tensor block_diag(ListOf<Tensor> tensors, Site site) {
   const Call call("block_diag", site);
   check_lists(call, tensors);
   DType dtype = tensors[0].dtype();
@@ -155,9 +155,6 @@ Tensor block_diag(std::span<const Tensor> tensors, Site site) {
     before += width;
   }
   return concat(blocks, 0, site);
-}
-Tensor block_diag(std::initializer_list<Tensor> tensors, Site site) {
-  return block_diag(std::span(tensors.begin(), tensors.size()), site);
 }
 
 Tensor trace(const Operand& x, std::int64_t offset) {
@@ -183,22 +180,16 @@ Tensor one_hot(const Operand& x, SymInt classes, DType dtype, Bounds bounds) {
   return Value(call, api::and_checked(call, hot.node(), node, axis, bounds)).to(dtype).tensor();
 }
 
-std::vector<Tensor> meshgrid(std::span<const Tensor> tensors, Indexing indexing, Site site) {
+std::vector<Tensor> meshgrid(ListOf<Tensor> tensors, Indexing indexing, Site site) {
   return grids(Call("meshgrid", site), tensors, indexing == Indexing::xy, site);
 }
-std::vector<Tensor> meshgrid(std::initializer_list<Tensor> tensors, Indexing indexing, Site site) {
-  return meshgrid(std::span(tensors.begin(), tensors.size()), indexing, site);
-}
 
-Tensor cartesian_product(std::span<const Tensor> tensors, Site site) {
+Tensor cartesian_product(ListOf<Tensor> tensors, Site site) {
   const Call call("cartesian_product", site);
   std::vector<Tensor> all = grids(call, tensors, false, site);
   if (tensors.size() == 1) return tensors[0];
   for (Tensor& t : all) t = t.reshape({t.numel()}, site);
   return stack(all, 1, site);
-}
-Tensor cartesian_product(std::initializer_list<Tensor> tensors, Site site) {
-  return cartesian_product(std::span(tensors.begin(), tensors.size()), site);
 }
 
 Tensor indices(const Shape& shape, Site site) {
@@ -229,7 +220,7 @@ std::vector<Tensor> unravel_index(const Operand& x, const Shape& shape) {
   return out;
 }
 
-Tensor ravel_index(std::span<const Tensor> coordinates, const Shape& shape, Site site) {
+Tensor ravel_index(ListOf<Tensor> coordinates, const Shape& shape, Site site) {
   const Call call("ravel_index", site);
   if (coordinates.size() != shape.size()) {
     throw ShapeError("ravel_index", fmt::format("{} tensors for the {} axes of {}; give one for each",
@@ -242,9 +233,6 @@ Tensor ravel_index(std::span<const Tensor> coordinates, const Shape& shape, Site
     out = d == 0 ? at : out.binary(Op::Mul, shape[d]) + at;
   }
   return out.tensor();
-}
-Tensor ravel_index(std::initializer_list<Tensor> coordinates, const Shape& shape, Site site) {
-  return ravel_index(std::span(coordinates.begin(), coordinates.size()), shape, site);
 }
 
 Tensor tril_indices(std::int64_t rows, std::int64_t columns, std::int64_t offset, Site site) {

@@ -311,44 +311,32 @@ Tensor atleast_1d(const Operand& x) { return at_least("atleast_1d", x, 1); }
 Tensor atleast_2d(const Operand& x) { return at_least("atleast_2d", x, 2); }
 Tensor atleast_3d(const Operand& x) { return at_least("atleast_3d", x, 3); }
 
-std::vector<Tensor> broadcast_tensors(std::span<const Tensor> tensors, Site site) {
+std::vector<Tensor> broadcast_tensors(ListOf<Tensor> tensors, Site site) {
   const Call call("broadcast_tensors", site);
   Shape common;
   for (const Tensor& t : tensors) common = graph::broadcast_shapes(common, t.shape(), call.origin());
   return each(tensors, [&](const Tensor& t) { return broadcast_to(Operand(t, site), common); });
 }
-std::vector<Tensor> broadcast_tensors(std::initializer_list<Tensor> tensors, Site site) {
-  return broadcast_tensors(std::span(tensors.begin(), tensors.size()), site);
-}
 
-Tensor hstack(std::span<const Tensor> tensors, Site site) {
+Tensor hstack(ListOf<Tensor> tensors, Site site) {
   const Call call("hstack", site);
   check_some(call, tensors);
   const auto lifted = each(tensors, [&](const Tensor& t) { return at_least("hstack", Operand(t, site), 1); });
   return api::renamed(call, [&] { return concat(lifted, lifted[0].rank() == 1 ? 0 : 1, site); });
 }
-Tensor hstack(std::initializer_list<Tensor> tensors, Site site) {
-  return hstack(std::span(tensors.begin(), tensors.size()), site);
-}
 
-Tensor vstack(std::span<const Tensor> tensors, Site site) {
+Tensor vstack(ListOf<Tensor> tensors, Site site) {
   const Call call("vstack", site);
   check_some(call, tensors);
   const auto lifted = each(tensors, [&](const Tensor& t) { return at_least("vstack", Operand(t, site), 2); });
   return api::renamed(call, [&] { return concat(lifted, 0, site); });
 }
-Tensor vstack(std::initializer_list<Tensor> tensors, Site site) {
-  return vstack(std::span(tensors.begin(), tensors.size()), site);
-}
 
-Tensor dstack(std::span<const Tensor> tensors, Site site) {
+Tensor dstack(ListOf<Tensor> tensors, Site site) {
   const Call call("dstack", site);
   check_some(call, tensors);
   const auto lifted = each(tensors, [&](const Tensor& t) { return at_least("dstack", Operand(t, site), 3); });
   return api::renamed(call, [&] { return concat(lifted, 2, site); });
-}
-Tensor dstack(std::initializer_list<Tensor> tensors, Site site) {
-  return dstack(std::span(tensors.begin(), tensors.size()), site);
 }
 
 }  // namespace oriel

@@ -28,8 +28,7 @@ std::vector<std::string> Comprehension::parameters() const { no_comprehensions("
 std::vector<std::string> Comprehension::results() const { no_comprehensions("Comprehension"); }
 std::string Comprehension::canonical_text() const { no_comprehensions("Comprehension"); }
 std::vector<ComprehensionWarning> Comprehension::warnings() const { no_comprehensions("Comprehension"); }
-ComprehensionRanges Comprehension::ranges(std::span<const Shape> /*shapes*/,
-                                          const ComprehensionOptions& /*options*/) const {
+ComprehensionRanges Comprehension::ranges(ListOf<Shape> /*shapes*/, const ComprehensionOptions& /*options*/) const {
   no_comprehensions("Comprehension");
 }
 ComprehensionResults Comprehension::call(std::span<const Operand> /*arguments*/,

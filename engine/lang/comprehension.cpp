@@ -89,7 +89,7 @@ std::string Comprehension::canonical_text() const { return lang::canonical_text(
 
 std::vector<ComprehensionWarning> Comprehension::warnings() const { return lang::warnings(*definition_->program); }
 
-ComprehensionRanges Comprehension::ranges(std::span<const Shape> shapes, const ComprehensionOptions& options) const {
+ComprehensionRanges Comprehension::ranges(ListOf<Shape> shapes, const ComprehensionOptions& options) const {
   const lang::Program& program = *definition_->program;
   lang::check_options(program, options);
   const std::vector<std::optional<Shape>> given(shapes.begin(), shapes.end());

@@ -154,7 +154,7 @@ class Complex {
   ORIEL_COMPLEX_VIEW(flip, (const Axes& axes = {}, Site site = Site::here()), (axes, site))
   ORIEL_COMPLEX_VIEW(squeeze, (const Axes& axes = {}, Site site = Site::here()), (axes, site))
   ORIEL_COMPLEX_VIEW(unsqueeze, (std::int64_t axis, Site site = Site::here()), (axis, site))
-  ORIEL_COMPLEX_VIEW(slice, (std::initializer_list<Slice> slices, Site site = Site::here()), (slices, site))
+  ORIEL_COMPLEX_VIEW(slice, (ListOf<Slice> slices, Site site = Site::here()), (slices, site))
   ORIEL_COMPLEX_VIEW(select, (std::int64_t axis, SymInt position, Site site = Site::here()), (axis, position, site))
   ORIEL_COMPLEX_VIEW(operator[], (const detail::Position& position), (position))
   ORIEL_COMPLEX_VIEW(at, (const Ints& index, Site site = Site::here()), (index, site))
@@ -393,16 +393,11 @@ bool allclose(const ComplexArgument& a, const ComplexArgument& b, double rtol = 
 
 /// As of tensors (movement.hpp).
 /// @{
-[[nodiscard]] Complex concat(std::span<const Complex> numbers, std::int64_t axis = 0, Site site = Site::here());
-template <std::same_as<Complex> T>
-[[nodiscard]] Complex concat(std::initializer_list<T> numbers, std::int64_t axis = 0, Site site = Site::here()) {
-  return concat(std::span<const Complex>(numbers.begin(), numbers.size()), axis, site);
-}
-[[nodiscard]] Complex stack(std::span<const Complex> numbers, std::int64_t axis = 0, Site site = Site::here());
-template <std::same_as<Complex> T>
-[[nodiscard]] Complex stack(std::initializer_list<T> numbers, std::int64_t axis = 0, Site site = Site::here()) {
-  return stack(std::span<const Complex>(numbers.begin(), numbers.size()), axis, site);
-}
+// Templates, so that an empty list, or one of tensors, is one of tensors.
+template <std::same_as<Complex> T = Complex>
+[[nodiscard]] Complex concat(std::type_identity_t<ListOf<T>> numbers, std::int64_t axis = 0, Site site = Site::here());
+template <std::same_as<Complex> T = Complex>
+[[nodiscard]] Complex stack(std::type_identity_t<ListOf<T>> numbers, std::int64_t axis = 0, Site site = Site::here());
 [[nodiscard]] Complex pad(const ComplexArgument& z, const Ranges& before_after);
 [[nodiscard]] Complex roll(const ComplexArgument& z, std::int64_t shift, std::int64_t axis);
 /// @}

@@ -3,7 +3,6 @@
 
 #include <cstddef>
 #include <cstdint>
-#include <initializer_list>
 #include <span>
 #include <string>
 #include <string_view>
@@ -13,6 +12,7 @@
 #include "oriel/api.hpp"
 #include "oriel/callback.hpp"
 #include "oriel/error.hpp"
+#include "oriel/list.hpp"
 #include "oriel/settings.hpp"
 #include "oriel/shared.hpp"
 #include "oriel/tensor.hpp"
@@ -206,11 +206,7 @@ class Comprehension {
 
   /// Ranges, views and preconditions for arguments of these shapes, one per parameter; {} for a scalar. Throws
   /// ComprehensionError.
-  ComprehensionRanges ranges(std::span<const Shape> shapes, const ComprehensionOptions& options = {}) const;
-  /// The same for a list of shapes.
-  ComprehensionRanges ranges(std::initializer_list<Shape> shapes, const ComprehensionOptions& options = {}) const {
-    return ranges(std::span<const Shape>(shapes.begin(), shapes.size()), options);
-  }
+  ComprehensionRanges ranges(ListOf<Shape> shapes, const ComprehensionOptions& options = {}) const;
 
   /// The results for these arguments, one per parameter: a tensor of the parameter's element type, or a number. They
   /// are pending like those of any operation. The shapes bind the size variables. Throws ComprehensionError;

@@ -2,15 +2,14 @@
 #pragma once
 
 #include <cstdint>
-#include <initializer_list>
 #include <optional>
-#include <span>
 #include <string>
 #include <vector>
 
 #include "oriel/api.hpp"
 #include "oriel/device.hpp"
 #include "oriel/dtype.hpp"
+#include "oriel/list.hpp"
 #include "oriel/tensor.hpp"
 #include "oriel/view.hpp"
 
@@ -160,8 +159,7 @@ struct Explanation {
 /// DeviceError if a device is not available. Thread safety: any thread.
 ///   std::puts(oriel::explain(y).str().c_str());
 Explanation explain(const Tensor& tensor);
-Explanation explain(std::span<const Tensor> tensors);
-Explanation explain(std::initializer_list<Tensor> tensors);
+Explanation explain(ListOf<Tensor> tensors);
 
 /// Keeps the explanation of what ran last, for work of the current context from now on, which makes explain(y) of a
 /// tensor in memory useful: set it before y is computed. Each realisation is then planned once more. ORIEL_EXPLAIN (`1`

@@ -2,13 +2,12 @@
 #pragma once
 
 #include <cstdint>
-#include <initializer_list>
-#include <span>
 #include <string>
 #include <vector>
 
 #include "oriel/api.hpp"
 #include "oriel/dtype.hpp"
+#include "oriel/list.hpp"
 #include "oriel/shape.hpp"
 #include "oriel/tensor.hpp"
 
@@ -18,7 +17,8 @@ namespace ORIEL_API oriel {
 struct ExportOptions {
   /// The name of the files and of the C++ namespace: a letter, then letters, digits and _. It must not be a keyword or
   /// a name that the C library declares (exp, time, ...). The other names must not be keywords or macros (errno, NULL,
-  /// ...). export_cpp throws ArgumentError otherwise.
+  /// ...). export_cpp throws ArgumentError for keywords and for well-known names of both kinds; the compiler of the
+  /// files refuses the others.
   std::string name = "exported";
   /// Names for inputs: tensors in memory, or views of them, that the computation reads. Inputs without a name are
   /// called in0, in1, ... in the order of a depth-first walk of the graph: results in their order, a node's sources
@@ -96,9 +96,6 @@ struct ExportedFiles {
 /// `longest_tile` has another value; DeviceError for work on several devices, and for embedding from a device whose
 /// memory cannot be read; IoError if the directory cannot be written. Thread safety: any thread.
 ///   oriel::export_cpp({logits}, "firmware", {.name = "classifier", .inputs = {{"image", x}}, .embed_bytes = 1 << 20});
-ExportedFiles export_cpp(std::span<const Tensor> tensors, const std::string& directory,
-                         const ExportOptions& options = {});
-ExportedFiles export_cpp(std::initializer_list<Tensor> tensors, const std::string& directory,
-                         const ExportOptions& options = {});
+ExportedFiles export_cpp(ListOf<Tensor> tensors, const std::string& directory, const ExportOptions& options = {});
 
 }  // namespace oriel

@@ -2,12 +2,12 @@
 // sizes that are symbols.
 #pragma once
 
-#include <initializer_list>
 #include <span>
 #include <string>
 
 #include "oriel/api.hpp"
 #include "oriel/callback.hpp"
+#include "oriel/list.hpp"
 #include "oriel/tensor.hpp"
 
 namespace oriel::graph {
@@ -71,9 +71,7 @@ class HostFunction {
   ///   HostFunction cube("cube", [](const HostCall& c) { ... });
   ///   Tensor y = cube({x}, x.shape(), DType::float32);
   /// @{
-  [[nodiscard]] Tensor operator()(std::span<const Tensor> operands, const Shape& shape, DType dtype,
-                                  Site site = Site::here()) const;
-  [[nodiscard]] Tensor operator()(std::initializer_list<Tensor> operands, const Shape& shape, DType dtype,
+  [[nodiscard]] Tensor operator()(ListOf<Tensor> operands, const Shape& shape, DType dtype,
                                   Site site = Site::here()) const;
   /// @}
 
@@ -82,8 +80,7 @@ class HostFunction {
 };
 
 /// The same for a function that is called once.
-[[nodiscard]] Tensor host_call(std::string name, Callback<void(const HostCall&)> function,
-                               std::initializer_list<Tensor> operands, const Shape& shape, DType dtype,
-                               HostOptions options = {}, Site site = Site::here());
+[[nodiscard]] Tensor host_call(std::string name, Callback<void(const HostCall&)> function, ListOf<Tensor> operands,
+                               const Shape& shape, DType dtype, HostOptions options = {}, Site site = Site::here());
 
 }  // namespace oriel

@@ -1,7 +1,6 @@
 // The joint iteration of several operands, by the rules of PyTorch's TensorIterator.
 #pragma once
 
-#include <initializer_list>
 #include <optional>
 #include <span>
 #include <string>
@@ -9,6 +8,7 @@
 
 #include "oriel/api.hpp"
 #include "oriel/layout.hpp"
+#include "oriel/list.hpp"
 #include "oriel/tensor.hpp"
 
 namespace ORIEL_API oriel {
@@ -52,8 +52,7 @@ struct Iteration {
 /// Iterates inputs into one new output. Throws ArgumentError if there is no input, ShapeError if they do not broadcast,
 /// OverflowError if the number of elements exceeds 2^63-1.
 ///   iterate({x, y}).outputs[0].strides;  // those of x + y
-Iteration iterate(std::span<const IterationOperand> inputs);
-Iteration iterate(std::initializer_list<IterationOperand> inputs);
+Iteration iterate(ListOf<IterationOperand> inputs);
 /// Iterates into the given outputs; nullopt stands for a new one. As in PyTorch, a provided output takes part in
 /// choosing the order, before the inputs. Also throws ShapeError if a provided output has another shape than the
 /// result, repeats an element, or shares elements with an input at other indices.

@@ -8,6 +8,7 @@
 #pragma once
 
 #include "oriel/api.hpp"
+#include "oriel/list.hpp"
 #include "oriel/settings.hpp"
 #include "oriel/tensor.hpp"
 
@@ -70,8 +71,7 @@ Shape broadcast_shape(const Shape& a, const Shape& b);
 /// Python's slicing, with one Slice for each leading axis. The other axes stay whole. Throws ArgumentError for step 0
 /// and ShapeError for more slices than axes.
 ///   slice(x, {{.start = 1}, {.step = -2}})
-[[nodiscard]] Tensor slice(const Operand& x, std::span<const Slice> slices);
-[[nodiscard]] Tensor slice(const Operand& x, std::initializer_list<Slice> slices);
+[[nodiscard]] Tensor slice(const Operand& x, ListOf<Slice> slices);
 /// The elements at one position of an axis; the result lacks the axis. A negative position counts from the end. Throws
 /// if the position is out of range.
 [[nodiscard]] Tensor select(const Operand& x, std::int64_t axis, SymInt position);
@@ -94,11 +94,9 @@ Shape broadcast_shape(const Shape& a, const Shape& b);
 /// Joins tensors along an existing axis. Their dtypes are promoted. Throws ArgumentError for an empty list, ShapeError
 /// if the extents of the other axes differ.
 ///   concat({a, b}, 0)
-[[nodiscard]] Tensor concat(std::span<const Tensor> tensors, std::int64_t axis = 0, Site site = Site::here());
-[[nodiscard]] Tensor concat(std::initializer_list<Tensor> tensors, std::int64_t axis = 0, Site site = Site::here());
+[[nodiscard]] Tensor concat(ListOf<Tensor> tensors, std::int64_t axis = 0, Site site = Site::here());
 /// Joins tensors of equal shapes along a new axis. Throws ArgumentError for an empty list, ShapeError if shapes differ.
-[[nodiscard]] Tensor stack(std::span<const Tensor> tensors, std::int64_t axis = 0, Site site = Site::here());
-[[nodiscard]] Tensor stack(std::initializer_list<Tensor> tensors, std::int64_t axis = 0, Site site = Site::here());
+[[nodiscard]] Tensor stack(ListOf<Tensor> tensors, std::int64_t axis = 0, Site site = Site::here());
 /// The elements whose position on axis b minus that on axis a is `offset`. They form a new last axis in place of both
 /// axes. Throws if a == b.
 ///   diagonal(eye(3));  // {1, 1, 1}

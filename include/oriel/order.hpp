@@ -8,6 +8,7 @@
 #include <vector>
 
 #include "oriel/api.hpp"
+#include "oriel/list.hpp"
 #include "oriel/tensor.hpp"
 
 namespace ORIEL_API oriel {
@@ -68,8 +69,7 @@ enum class Between { linear, lower, higher, nearest, midpoint };
 /// The positions that sort an axis by several keys of one shape, of which the last counts most, as int64. Equal entries
 /// keep their order. Throws ArgumentError for no keys, ShapeError if shapes differ. numpy.lexsort.
 ///   rows.take(lexsort({rows.select(1, 1), rows.select(1, 0)}))  // rows by column 0, and by column 1 where it is equal
-[[nodiscard]] Tensor lexsort(std::span<const Tensor> keys, std::int64_t axis = -1, Site site = Site::here());
-[[nodiscard]] Tensor lexsort(std::initializer_list<Tensor> keys, std::int64_t axis = -1, Site site = Site::here());
+[[nodiscard]] Tensor lexsort(ListOf<Tensor> keys, std::int64_t axis = -1, Site site = Site::here());
 
 /// The position in `sorted` at which each element of `values` would be put in to keep the order, as int64: in front of
 /// equal elements, or behind them if `right`. `sorted` is a vector, or has the axes of `values` and is searched along

@@ -26,6 +26,7 @@
 #include "oriel/layouts.hpp"
 #include "oriel/limits.hpp"
 #include "oriel/linalg.hpp"
+#include "oriel/list.hpp"
 #include "oriel/losses.hpp"
 #include "oriel/memory.hpp"
 #include "oriel/movement.hpp"

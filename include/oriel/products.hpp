@@ -3,10 +3,10 @@
 // is `or` and product is `and`. The definitions are PyTorch's. Every function throws ShapeError if shapes do not fit.
 #pragma once
 
-#include <span>
 #include <string_view>
 
 #include "oriel/api.hpp"
+#include "oriel/list.hpp"
 #include "oriel/tensor.hpp"
 
 namespace ORIEL_API oriel {
@@ -21,9 +21,7 @@ namespace ORIEL_API oriel {
 ///   einsum("bhqd,bhkd->bhqk", {q, k});  // scores of attention
 ///   einsum("ii", {x});                  // the trace
 /// @{
-[[nodiscard]] Tensor einsum(std::string_view equation, std::span<const Tensor> operands, Site site = Site::here());
-[[nodiscard]] Tensor einsum(std::string_view equation, std::initializer_list<Tensor> operands,
-                            Site site = Site::here());
+[[nodiscard]] Tensor einsum(std::string_view equation, ListOf<Tensor> operands, Site site = Site::here());
 /// @}
 
 /// The sum of products over the last `count` axes of a and the first `count` of b.

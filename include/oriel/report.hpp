@@ -1,12 +1,11 @@
 // A page to look at: kernels with their reasons, views as pictures, memory, times, generated source.
 #pragma once
 
-#include <initializer_list>
 #include <optional>
-#include <span>
 #include <string>
 
 #include "oriel/api.hpp"
+#include "oriel/list.hpp"
 #include "oriel/tensor.hpp"
 
 namespace ORIEL_API oriel {
@@ -17,8 +16,7 @@ namespace ORIEL_API oriel {
 /// kernels first. Throws ArgumentError unless the name ends in .html, IoError if a file cannot be written.
 ///   oriel::report({y}, "y.html");
 /// @{
-void report(std::span<const Tensor> tensors, const std::string& path);
-void report(std::initializer_list<Tensor> tensors, const std::string& path);
+void report(ListOf<Tensor> tensors, const std::string& path);
 /// @}
 
 /// Writes such a page when the process ends, of every schedule that it makes from now on, with the times of its kernels

@@ -6,10 +6,10 @@
 // where a comment names it.
 #pragma once
 
-#include <span>
 #include <vector>
 
 #include "oriel/api.hpp"
+#include "oriel/list.hpp"
 #include "oriel/settings.hpp"
 #include "oriel/tensor.hpp"
 
@@ -71,18 +71,14 @@ namespace ORIEL_API oriel {
 [[nodiscard]] Tensor atleast_3d(const Operand& x);
 /// @}
 /// The tensors broadcast to their common shape, as views. Throws if they do not broadcast.
-[[nodiscard]] std::vector<Tensor> broadcast_tensors(std::span<const Tensor> tensors, Site site = Site::here());
-[[nodiscard]] std::vector<Tensor> broadcast_tensors(std::initializer_list<Tensor> tensors, Site site = Site::here());
+[[nodiscard]] std::vector<Tensor> broadcast_tensors(ListOf<Tensor> tensors, Site site = Site::here());
 
 /// Joins tensors side by side: concat along axis 1, or along axis 0 if they have one axis. Errors as concat.
-[[nodiscard]] Tensor hstack(std::span<const Tensor> tensors, Site site = Site::here());
-[[nodiscard]] Tensor hstack(std::initializer_list<Tensor> tensors, Site site = Site::here());
+[[nodiscard]] Tensor hstack(ListOf<Tensor> tensors, Site site = Site::here());
 /// Joins tensors one below the other: concat of atleast_2d along axis 0. Errors as concat.
-[[nodiscard]] Tensor vstack(std::span<const Tensor> tensors, Site site = Site::here());
-[[nodiscard]] Tensor vstack(std::initializer_list<Tensor> tensors, Site site = Site::here());
+[[nodiscard]] Tensor vstack(ListOf<Tensor> tensors, Site site = Site::here());
 /// Joins tensors in depth: concat of atleast_3d along axis 2. Errors as concat.
-[[nodiscard]] Tensor dstack(std::span<const Tensor> tensors, Site site = Site::here());
-[[nodiscard]] Tensor dstack(std::initializer_list<Tensor> tensors, Site site = Site::here());
+[[nodiscard]] Tensor dstack(ListOf<Tensor> tensors, Site site = Site::here());
 
 /// A matrix with x on a diagonal and 0 elsewhere, for one axis; a diagonal as a view, for two axes. Throws for others.
 ///   diag(Tensor::of<int>({1, 2}));  // {{1, 0}, {0, 2}}
@@ -92,8 +88,7 @@ namespace ORIEL_API oriel {
 [[nodiscard]] Tensor diag_embed(const Operand& x, std::int64_t offset = 0, std::int64_t a = -2, std::int64_t b = -1);
 /// The matrices along one diagonal, with 0 elsewhere. A vector counts as one row. Throws for more than two axes,
 /// ArgumentError for an empty list.
-[[nodiscard]] Tensor block_diag(std::span<const Tensor> tensors, Site site = Site::here());
-[[nodiscard]] Tensor block_diag(std::initializer_list<Tensor> tensors, Site site = Site::here());
+[[nodiscard]] Tensor block_diag(ListOf<Tensor> tensors, Site site = Site::here());
 /// The sum of a diagonal of the first two axes, in the dtypes of sum. PyTorch takes matrices only.
 [[nodiscard]] Tensor trace(const Operand& x, std::int64_t offset = 0);
 
@@ -108,14 +103,11 @@ namespace ORIEL_API oriel {
 enum class Indexing { ij, xy };
 /// The coordinates of all combinations of vectors, as views: one tensor for each vector, with an axis for each. A
 /// tensor without axes counts as one of one element. Throws for more than one axis, ArgumentError for an empty list.
-[[nodiscard]] std::vector<Tensor> meshgrid(std::span<const Tensor> tensors, Indexing indexing = Indexing::ij,
-                                           Site site = Site::here());
-[[nodiscard]] std::vector<Tensor> meshgrid(std::initializer_list<Tensor> tensors, Indexing indexing = Indexing::ij,
+[[nodiscard]] std::vector<Tensor> meshgrid(ListOf<Tensor> tensors, Indexing indexing = Indexing::ij,
                                            Site site = Site::here());
 /// All combinations of elements of vectors, a row each, the last one varying fastest: (n * m * ..., k) for k vectors.
 /// One vector is returned as it is. Errors as meshgrid.
-[[nodiscard]] Tensor cartesian_product(std::span<const Tensor> tensors, Site site = Site::here());
-[[nodiscard]] Tensor cartesian_product(std::initializer_list<Tensor> tensors, Site site = Site::here());
+[[nodiscard]] Tensor cartesian_product(ListOf<Tensor> tensors, Site site = Site::here());
 
 /// The index of each element of a shape, as int64 of shape (rank, shape...): numpy.indices.
 ///   indices({2, 2})[0]: {{0, 0}, {1, 1}}, [1]: {{0, 1}, {0, 1}}
@@ -127,9 +119,7 @@ enum class Indexing { ij, xy };
 /// The row-major position in `shape` of coordinates, one tensor for each axis, which broadcast: the inverse of
 /// unravel_index (numpy.ravel_multi_index). Coordinates outside of their axes are not checked. Throws if there is not
 /// one tensor for each axis, DTypeError unless they hold integers.
-[[nodiscard]] Tensor ravel_index(std::span<const Tensor> coordinates, const Shape& shape, Site site = Site::here());
-[[nodiscard]] Tensor ravel_index(std::initializer_list<Tensor> coordinates, const Shape& shape,
-                                 Site site = Site::here());
+[[nodiscard]] Tensor ravel_index(ListOf<Tensor> coordinates, const Shape& shape, Site site = Site::here());
 /// Rows and columns of the elements of a triangle of a matrix, in row-major order, as int64 of shape (2, count).
 /// Element (i, j) counts if j - i <= offset (tril) or >= offset (triu). Throws for negative extents.
 /// @{

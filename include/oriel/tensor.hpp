@@ -18,6 +18,7 @@
 #include "oriel/dtype.hpp"
 #include "oriel/elements.hpp"
 #include "oriel/layout.hpp"
+#include "oriel/list.hpp"
 #include "oriel/methods.hpp"
 #include "oriel/operand.hpp"
 #include "oriel/shape.hpp"
@@ -426,7 +427,7 @@ class Tensor : public TensorMethods {
   ORIEL_VIEW(flip(const Axes& axes = {}, Site site = Site::here()));
   ORIEL_VIEW(squeeze(const Axes& axes = {}, Site site = Site::here()));
   ORIEL_VIEW(unsqueeze(std::int64_t axis, Site site = Site::here()));
-  ORIEL_VIEW(slice(std::initializer_list<Slice> slices, Site site = Site::here()));
+  ORIEL_VIEW(slice(ListOf<Slice> slices, Site site = Site::here()));
   ORIEL_VIEW(select(std::int64_t axis, SymInt position, Site site = Site::here()));
   ORIEL_VIEW(diagonal(std::int64_t offset = 0, std::int64_t a = 0, std::int64_t b = 1, Site site = Site::here()));
   ORIEL_VIEW(unfold(std::int64_t axis, std::int64_t size, std::int64_t step, Site site = Site::here()));
@@ -498,8 +499,7 @@ class Tensor : public TensorMethods {
 /// Runs the pending work of several tensors together, so that shared work runs once. They may live on different
 /// devices. Ends as Tensor::realize does.
 ///   oriel::realize({mean, deviation});
-void realize(std::span<const Tensor> tensors, Site site = Site::here());
-void realize(std::initializer_list<Tensor> tensors, Site site = Site::here());
+void realize(ListOf<Tensor> tensors, Site site = Site::here());
 /// Waits until the device has ended all work that was sent to it. On OpenCL realize() only sends work, and reading
 /// elements waits for it; on the CPU realize() waits by itself. Throws DeviceError if the work failed or the device is
 /// not available.

@@ -6,7 +6,6 @@
 #include <array>
 #include <atomic>
 #include <bit>
-#include <boost/container/small_vector.hpp>
 #include <charconv>
 #include <cmath>
 #include <cstdint>

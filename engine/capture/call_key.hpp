@@ -1,7 +1,6 @@
 // The facts that guards of a captured function check: a call's arguments as a flat list of integers.
 #pragma once
 
-#include <boost/container/small_vector.hpp>
 #include <cstdint>
 #include <functional>
 #include <span>
@@ -10,6 +9,7 @@
 
 #include "formula/cell.hpp"
 #include "oriel/captured.hpp"
+#include "oriel/inline_vector.hpp"
 
 namespace oriel::api {
 
@@ -74,7 +74,7 @@ std::vector<std::string> describe_inputs(const detail::CapturedArguments& argume
                                          const detail::CapturedNames& names,
                                          const std::function<const Shape*(std::size_t tensor)>& symbolic);
 
-using Movements = boost::container::small_vector<graph::NodePtr, 4>;
+using Movements = InlineVector<graph::NodePtr, 4>;
 /// The movements from `bottom` up to `node`, outermost first. False if they do not lead there: one of the nodes has no
 /// sources any more, or was folded.
 bool find_movements(graph::NodePtr node, const graph::Node* bottom, Movements& out);

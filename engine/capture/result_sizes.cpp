@@ -1,8 +1,7 @@
 #include "capture/result_sizes.hpp"
 
-#include <boost/container/small_vector.hpp>
-
 #include "oriel/error.hpp"
+#include "oriel/inline_vector.hpp"
 #include "sym/environment.hpp"
 
 namespace oriel::api {
@@ -24,10 +23,10 @@ ResultSizes::ResultSizes(std::span<const SymInt> sizes, const SizeSymbols& symbo
 InlineVector<SymInt, 4> ResultSizes::at(std::span<const std::int64_t> facts) const {
   InlineVector<SymInt, 4> out = sizes_;
   if (program_ == nullptr) return out;
-  boost::container::small_vector<std::int64_t, 8> values;
+  InlineVector<std::int64_t, 8> values;
   for (const std::size_t fact : facts_) values.push_back(facts[fact]);
-  boost::container::small_vector<sym::Outcome, 32> work(program_->steps());
-  boost::container::small_vector<sym::Outcome, 8> outcomes(computed_.size());
+  InlineVector<sym::Outcome, 32> work(program_->steps());
+  InlineVector<sym::Outcome, 8> outcomes(computed_.size());
   program_->run({values.data(), values.size()}, {work.data(), work.size()}, {outcomes.data(), outcomes.size()});
   for (std::size_t k = 0; k < computed_.size(); ++k) {
     const std::size_t at = computed_[k];

@@ -1,9 +1,9 @@
 #include "capture/symbolic_plan.hpp"
 
 #include <algorithm>
-#include <boost/container/small_vector.hpp>
 #include <utility>
 
+#include "oriel/inline_vector.hpp"
 #include "runtime/key.hpp"
 #include "sym/environment.hpp"
 
@@ -72,10 +72,10 @@ SymbolicCapturedPlan::SymbolicCapturedPlan(PlanSymbols symbols, std::vector<grap
 bool SymbolicCapturedPlan::serves(std::span<const std::int64_t> facts) const {
   for (const Bound& bound : bounds_)
     if (facts[bound.fact] < bound.lo || facts[bound.fact] > bound.hi) return false;
-  boost::container::small_vector<std::int64_t, 8> values;
+  InlineVector<std::int64_t, 8> values;
   for (const std::size_t fact : guard_facts_) values.push_back(facts[fact]);
-  boost::container::small_vector<sym::Outcome, 64> work(guards_->steps());
-  boost::container::small_vector<sym::Outcome, 32> out(symbols_.env().environment().guards.all().size());
+  InlineVector<sym::Outcome, 64> work(guards_->steps());
+  InlineVector<sym::Outcome, 32> out(symbols_.env().environment().guards.all().size());
   guards_->run({values.data(), values.size()}, {work.data(), work.size()}, {out.data(), out.size()});
   return std::ranges::all_of(out, [](const sym::Outcome& outcome) { return outcome.is(1); });
 }
@@ -87,7 +87,7 @@ std::vector<std::string> SymbolicCapturedPlan::guard_texts() const {
 }
 
 void SymbolicCapturedPlan::plan(std::span<const std::int64_t> facts, std::int64_t keep, CapturedPlan& out) const {
-  boost::container::small_vector<std::int64_t, 8> values;
+  InlineVector<std::int64_t, 8> values;
   for (const std::size_t fact : facts_) values.push_back(facts[fact]);
   runtime::SymbolicPlan::Schedule schedule = plan_->at({values.data(), values.size()}, caches_->kernels);
   out.leaves = leaves_;

@@ -4,11 +4,11 @@
 
 #include <algorithm>
 #include <array>
-#include <boost/container/small_vector.hpp>
 #include <cctype>
 #include <utility>
 
 #include "oriel/error.hpp"
+#include "oriel/inline_vector.hpp"
 #include "schedule/describe.hpp"
 #include "sym/build.hpp"
 #include "sym/decide.hpp"
@@ -282,9 +282,9 @@ void SizeGuards::check_deferred(std::span<const std::int64_t> facts, std::size_t
 
 bool SizeGuards::holds(const Condition& condition, const std::int64_t* facts) {
   if (!condition.linear) {
-    boost::container::small_vector<std::int64_t, 8> values;
+    InlineVector<std::int64_t, 8> values;
     for (const std::size_t fact : condition.facts) values.push_back(facts[fact]);
-    boost::container::small_vector<sym::Outcome, 32> work(condition.program->steps());
+    InlineVector<sym::Outcome, 32> work(condition.program->steps());
     sym::Outcome out;
     condition.program->run({values.data(), values.size()}, {work.data(), work.size()}, {&out, 1});
     return out.is(1);

@@ -1,7 +1,6 @@
 // How one operand of a loop program is reached from the loops, as numbers, which may be symbols.
 #pragma once
 
-#include <boost/container/small_vector.hpp>
 #include <cstddef>
 #include <cstdint>
 #include <optional>
@@ -10,6 +9,7 @@
 #include <vector>
 
 #include "oriel/dtype.hpp"
+#include "oriel/inline_vector.hpp"
 #include "oriel/shape.hpp"
 #include "oriel/view.hpp"
 
@@ -28,7 +28,7 @@ struct AccessAxis {
 /// position = offset + the sum over the axes of point * coefficient, for the points inside of the axes' ranges.
 struct AffineMap {
   std::int64_t offset = 0;
-  boost::container::small_vector<AccessAxis, 4> axes;
+  InlineVector<AccessAxis, 4> axes;
   bool boxed = false;  // is an axis cut?
 };
 
@@ -99,7 +99,7 @@ class Access {
   friend const ShapeTracker& stack_of(const Access& access) noexcept;
 
   ShapeTracker stack_;  // innermost first, canonical
-  boost::container::small_vector<AffineMap, 1> maps_;
+  InlineVector<AffineMap, 1> maps_;
 };
 
 /// The one coefficient of loops [from, to) of the access' first map, if they walk evenly; 0 where they have one point.

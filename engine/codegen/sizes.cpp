@@ -1,11 +1,11 @@
 #include "codegen/sizes.hpp"
 
 #include <algorithm>
-#include <boost/container/small_vector.hpp>
 
 #include "base/hash.hpp"
 #include "codegen/lower_alone.hpp"
 #include "codegen/stack.hpp"
+#include "oriel/inline_vector.hpp"
 
 namespace oriel::codegen {
 
@@ -42,7 +42,7 @@ LoopProgram at(const LoopProgram& program, const Sizes::At& sizes) {
     stage.columns = sizes(stage.columns);
     stage.inner = sizes(stage.inner);
   }
-  boost::container::small_vector<View, 2> views;
+  InlineVector<View, 2> views;
   for (Access& access : out.accesses) {
     if (!access.is_symbolic()) continue;
     views.clear();

@@ -1,14 +1,15 @@
 #include "codegen/stencil.hpp"
 
 #include <algorithm>
-#include <boost/container/small_vector.hpp>
 #include <cstdlib>
 #include <numeric>
+
+#include "oriel/inline_vector.hpp"
 
 namespace oriel::codegen {
 namespace {
 
-using Steps = boost::container::small_vector<std::int64_t, 4>;
+using Steps = InlineVector<std::int64_t, 4>;
 
 bool same_coefficients(const Access& a, const Access& b) {
   if (a.loops() != b.loops()) return false;
@@ -56,7 +57,7 @@ struct Reads {
 
 std::optional<Stencil> stencil_of(const LoopProgram& program, const Reads& reads) {
   const Access& first = program.accesses[reads.first];
-  boost::container::small_vector<std::int64_t, 8> shifts{0};
+  InlineVector<std::int64_t, 8> shifts{0};
   Steps least(first.loops(), 0), most(first.loops(), 0);
   for (std::size_t a = reads.first + 1; a < program.accesses.size(); ++a) {
     const Access& access = program.accesses[a];
@@ -82,7 +83,7 @@ std::optional<Stencil> stencil_of(const LoopProgram& program, const Reads& reads
 }  // namespace
 
 std::optional<Stencil> stencil_form(const LoopProgram& program) {
-  boost::container::small_vector<Reads, 8> list;
+  InlineVector<Reads, 8> list;
   bool any = false;
   for (std::size_t a = 0; a < program.accesses.size(); ++a) {
     const Access& access = program.accesses[a];

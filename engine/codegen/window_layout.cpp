@@ -5,6 +5,7 @@
 #include <numeric>
 
 #include "graph/op.hpp"
+#include "oriel/inline_vector.hpp"
 #include "schedule/pattern_limits.hpp"
 
 namespace oriel::codegen {
@@ -77,11 +78,11 @@ WindowLayout WindowLoops::guided(const Strides& s, bool rows) const {
     LoopDirection direction;
     std::int64_t span;
   };
-  boost::container::small_vector<Axis, 2> axes{{LoopDirection::X, std::abs(s[x]) * (extent(x) - 1)}};
+  InlineVector<Axis, 2> axes{{LoopDirection::X, std::abs(s[x]) * (extent(x) - 1)}};
   if (has_y) axes.push_back({LoopDirection::Y, std::abs(s[x - 1]) * (extent(x - 1) - 1)});
   if (has_y && std::abs(s[x - 1]) < std::abs(s[x])) std::swap(axes[0], axes[1]);
 
-  boost::container::small_vector<std::size_t, 8> order(inner_);
+  InlineVector<std::size_t, 8> order(inner_);
   std::iota(order.begin(), order.end(), outer_);
   std::stable_sort(order.begin(), order.end(),
                    [&](std::size_t a, std::size_t b) { return std::abs(s[a]) < std::abs(s[b]); });

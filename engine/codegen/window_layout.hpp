@@ -1,25 +1,25 @@
 // How the loops of a reduction move through what it reads: along rows, along columns, or from plane to plane.
 #pragma once
 
-#include <boost/container/small_vector.hpp>
 #include <cstdint>
 #include <optional>
 #include <vector>
 
 #include "codegen/definitions.hpp"
 #include "codegen/loop_program.hpp"
+#include "oriel/inline_vector.hpp"
 
 namespace oriel::codegen {
 
 /// The coefficients of an access along the outer loops, then the inner ones; 0 for loops that it does not have.
-using Strides = boost::container::small_vector<std::int64_t, 8>;
+using Strides = InlineVector<std::int64_t, 8>;
 
 /// How the loops move through a source: along x, along y, or from plane to plane.
 enum class LoopDirection : std::uint8_t { None, Slow, X, Y, Plane };
 
 /// The direction and step of every loop, by the outer loops, then the inner ones.
 struct WindowLayout {
-  boost::container::small_vector<LoopDirection, 8> directions;
+  InlineVector<LoopDirection, 8> directions;
   Strides steps;             // of X and Y loops, in rows or columns; may be negative
   std::int64_t x_first = 0;  // the least column and row, where the other loops are 0
   std::int64_t y_first = 0;

@@ -3,13 +3,13 @@
 // here.
 #pragma once
 
-#include <boost/container/small_vector.hpp>
 #include <cstdint>
 #include <optional>
 #include <span>
 #include <vector>
 
 #include "fuzz/case.hpp"
+#include "oriel/inline_vector.hpp"
 
 namespace oriel::fuzz {
 
@@ -17,7 +17,7 @@ inline constexpr std::int64_t kInvalid = INT64_MIN;
 /// Marks a position outside the view below. Only indices that nothing reaches may have it.
 inline constexpr std::int64_t kOutside = INT64_MIN + 1;
 
-using Extents = boost::container::small_vector<std::int64_t, 8>;
+using Extents = InlineVector<std::int64_t, 8>;
 
 /// Positions in row-major order of the shape; kInvalid for invalid indices.
 struct Table {

@@ -2,11 +2,11 @@
 
 #include <algorithm>
 #include <bit>
-#include <boost/container/small_vector.hpp>
 #include <functional>
 
 #include "fuzz/generate_moves.hpp"
 #include "oriel/error.hpp"
+#include "oriel/inline_vector.hpp"
 #include "view/positions.hpp"
 
 namespace oriel::fuzz {
@@ -116,8 +116,8 @@ bool legal(Case& c) {
 using Try = std::function<bool(Case)>;
 
 /// Simpler numbers to try in place of n, the smallest first.
-boost::container::small_vector<SymInt, 6> smaller(SymInt n, SymInt least) {
-  boost::container::small_vector<SymInt, 6> list;
+InlineVector<SymInt, 6> smaller(SymInt n, SymInt least) {
+  InlineVector<SymInt, 6> list;
   for (const SymInt candidate : {least, SymInt(n.value() / 2), SymInt(n.value() - (n.value() > 0 ? 1 : -1))}) {
     if (candidate != n && (n < 0 || candidate >= least) && (list.empty() || list.back() != candidate)) {
       list.push_back(candidate);

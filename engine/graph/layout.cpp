@@ -1,12 +1,12 @@
 #include "graph/layout.hpp"
 
 #include <algorithm>
-#include <boost/container/small_vector.hpp>
 #include <utility>
 #include <vector>
 
 #include "graph/movements.hpp"
 #include "oriel/error.hpp"
+#include "oriel/inline_vector.hpp"
 #include "view/layouts/iterate.hpp"
 #include "view/layouts/strided_reshape.hpp"
 #include "view/merging/merge.hpp"
@@ -97,14 +97,14 @@ NodePtr unbroadcast(NodePtr node) {
 }
 
 Layout joint(const Node& node, std::span<const NodePtr> sources) {
-  boost::container::small_vector<Layout, 3> layouts;
+  InlineVector<Layout, 3> layouts;
   for (const NodePtr& source : sources) {
     const NodePtr s = source->broadcast ? unbroadcast(source) : source;
     const bool number = s->op == Op::Const && !s->realized() && !s->found;
     layouts.push_back(number ? Layout{} : known(*s));
   }
   if (node.mirrored) std::swap(layouts[0], layouts[1]);
-  boost::container::small_vector<const Layout*, 3> operands;
+  InlineVector<const Layout*, 3> operands;
   for (const Layout& l : layouts) operands.push_back(&l);
   detail::Iteration iteration = detail::iterate({operands.data(), operands.size()});
   return {node.shape, std::move(iteration.outputs[0])};

@@ -1,6 +1,5 @@
 // The movement builders. Each one checks its argument, folds what costs nothing to fold, and otherwise makes one node.
 #include <fmt/format.h>
-#include <boost/container/small_vector.hpp>
 
 #include <algorithm>
 #include <memory>

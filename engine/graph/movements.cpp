@@ -13,6 +13,7 @@
 #include "graph/extents.hpp"
 #include "graph/make.hpp"
 #include "oriel/error.hpp"
+#include "oriel/inline_vector.hpp"
 #include "sym/decide.hpp"
 
 namespace oriel::graph {
@@ -60,7 +61,7 @@ struct Permute {
   static void check(const Shape& from, const Move& move, const Origin& origin) {
     const Ints& order = *move.ints;
     check_rank(Op::Permute, from, order.size(), "axes", origin);
-    boost::container::small_vector<bool, 16> seen(order.size(), false);
+    InlineVector<bool, 16> seen(order.size(), false);
     for (const SymInt n : order) {
       const std::int64_t axis = n.value();
       if (axis < 0 || axis >= static_cast<std::int64_t>(order.size()) || seen[static_cast<std::size_t>(axis)]) {

@@ -2,10 +2,10 @@
 // functions and the fuzzer ask here and in the table of ops; a movement that reads axis by axis has no code elsewhere.
 #pragma once
 
-#include <boost/container/small_vector.hpp>
 #include <optional>
 
 #include "graph/build.hpp"
+#include "oriel/inline_vector.hpp"
 
 namespace oriel::graph {
 
@@ -21,7 +21,7 @@ struct AxisRead {
 /// source, say. Outside of the source, where only a movement that pads reads, it is 0; padded axes have step 1.
 struct IndexMap {
   Shape shape;
-  boost::container::small_vector<AxisRead, 4> axes;
+  InlineVector<AxisRead, 4> axes;
   bool pads = false;
 };
 

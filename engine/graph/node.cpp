@@ -1,6 +1,5 @@
 #include "graph/node.hpp"
 
-#include <boost/container/small_vector.hpp>
 #include <utility>
 
 #include "base/fork_lock.hpp"

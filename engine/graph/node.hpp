@@ -2,7 +2,6 @@
 #pragma once
 
 #include <atomic>
-#include <boost/container/small_vector.hpp>
 #include <boost/smart_ptr/intrusive_ptr.hpp>
 #include <cstdint>
 #include <memory>
@@ -15,6 +14,7 @@
 #include "memory/buffer.hpp"
 #include "oriel/device.hpp"
 #include "oriel/dtype.hpp"
+#include "oriel/inline_vector.hpp"
 #include "oriel/layout.hpp"
 #include "oriel/shape.hpp"
 #include "oriel/site.hpp"
@@ -108,7 +108,7 @@ struct Node {
   Shape shape;
   /// Dropped when the node is realised. Only work that has claimed the node reads this directly (or the thread that
   /// makes the node); everyone else calls lazy_sources() or one of its relatives.
-  mutable boost::container::small_vector<NodePtr, 3> sources;
+  mutable InlineVector<NodePtr, 3> sources;
   Arg arg;
   std::uint64_t hash = 0;  // of op, dtype, shape, arg and the sources' hashes; a buffer counts by identity and version
   /// An upper bound on the bytes that this node keeps alive, from when it was built or last counted: of leaves, and of
@@ -137,7 +137,7 @@ struct Node {
   mutable std::uint64_t version = 0;  // of the buffer when the node's elements were written
   mutable std::atomic<bool> has_buffer{false};
   bool realized() const noexcept { return has_buffer.load(std::memory_order_acquire); }
-  using Sources = boost::container::small_vector<NodePtr, 3>;
+  using Sources = InlineVector<NodePtr, 3>;
   /// Sets the slot and moves the sources to `dropped`, because releasing the last reference may run user code. Only for
   /// work that has claimed the node.
   void set_realized(mem::BufferPtr realised, std::vector<NodePtr>& dropped) const;

@@ -1,9 +1,9 @@
 #include "lang/check_expression.hpp"
 
 #include <fmt/format.h>
-#include <boost/container/small_vector.hpp>
 
 #include "lang/uses.hpp"
+#include "oriel/inline_vector.hpp"
 
 namespace oriel::lang {
 namespace {
@@ -110,7 +110,7 @@ void ExpressionChecker::check_range_end(ExprId id) {
                            expr.name)
              : "the ends of a range are integers, not floats");
   }
-  for (const ExprId argument : boost::container::small_vector<ExprId, 3>(expr.args)) check_range_end(argument);
+  for (const ExprId argument : InlineVector<ExprId, 3>(expr.args)) check_range_end(argument);
   if (expr.kind == ExprKind::Operation || expr.kind == ExprKind::Select) d_[id].dtype = DType::int32;
 }
 

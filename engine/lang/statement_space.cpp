@@ -1,11 +1,11 @@
 #include "lang/statement_space.hpp"
 
 #include <algorithm>
-#include <boost/container/small_vector.hpp>
 #include <utility>
 #include <vector>
 
 #include "lang/index/access.hpp"
+#include "oriel/inline_vector.hpp"
 #include "sym/build.hpp"
 
 namespace oriel::lang {
@@ -88,9 +88,9 @@ bool StatementSpace::proved(ExprId access, std::size_t dimension) const {
 
 std::optional<NodePtr> StatementSpace::read_numbers(std::size_t use, const NodePtr& tensor) const {
   const Expr& access = p_.definition[s_.accesses[use].expr];
-  boost::container::small_vector<Interval, 4> box;
+  InlineVector<Interval, 4> box;
   for (const IndexRange range : inference_.boxes[static_cast<std::size_t>(access.id)]) box.push_back(numbers(range));
-  boost::container::small_vector<sym::Expr, 4> indices;
+  InlineVector<sym::Expr, 4> indices;
   bool linear = std::ranges::none_of(ranges_.box, &Interval::empty);
   for (std::size_t k = ranges_.first[use]; linear && k < ranges_.first[use + 1]; ++k) {
     indices.push_back(ranges_.conditions[k].index);

@@ -1,7 +1,6 @@
 // Which values each kernel computes, where in its domain, and why it ends where it ends.
 #pragma once
 
-#include <boost/container/small_vector.hpp>
 #include <cstdint>
 #include <deque>
 #include <span>
@@ -10,6 +9,7 @@
 #include <utility>
 #include <vector>
 
+#include "oriel/inline_vector.hpp"
 #include "schedule/arena.hpp"
 #include "schedule/maps.hpp"
 #include "schedule/pattern_limits.hpp"
@@ -119,7 +119,7 @@ struct Kernel {
   std::vector<Instance> instances;         // consumers before producers
   std::vector<Output> outputs;
   std::vector<EntryId> gathered;  // stored values that it reads anywhere: their Load stands for the whole
-  boost::container::small_vector<KernelId, 4> depends_on;
+  InlineVector<KernelId, 4> depends_on;
   int loads = 0;       // buffers that it reads, where the device takes only so many (budget.hpp)
   int open = 0;        // values that it needs and whose turn has not come
   int parameters = 0;  // numbers given at launch
@@ -166,9 +166,9 @@ struct FusedKernels {
 
 struct KernelGraph {
   std::deque<Kernel> kernels;
-  std::vector<KernelId> order;                               // producers first; of fused kernels the last one alone
-  std::vector<KernelId> stored_by;                           // per entry; -1 where not stored
-  std::vector<boost::container::small_vector<Use, 1>> uses;  // per entry
+  std::vector<KernelId> order;             // producers first; of fused kernels the last one alone
+  std::vector<KernelId> stored_by;         // per entry; -1 where not stored
+  std::vector<InlineVector<Use, 1>> uses;  // per entry
   MapTable maps;
   WritePlan writes;
   std::vector<EntryId> donors;  // per entry: the value whose memory it is stored in, or kNone; empty where none is

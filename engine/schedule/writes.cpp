@@ -3,9 +3,9 @@
 #include <algorithm>
 
 #include <fmt/format.h>
-#include <boost/container/small_vector.hpp>
 
 #include "oriel/error.hpp"
+#include "oriel/inline_vector.hpp"
 #include "schedule/describe.hpp"
 #include "schedule/kernels.hpp"
 #include "view/stacks/injective.hpp"
@@ -230,7 +230,7 @@ class Orderer {
   KernelGraph& graph_;
   WritePlan& plan_;
   std::vector<EntryId> highest_;  // one a kernel: the last value that it, or a kernel that it needs, stores
-  std::vector<boost::container::small_vector<KernelId, 4>> dependents_;
+  std::vector<InlineVector<KernelId, 4>> dependents_;
 };
 
 }  // namespace

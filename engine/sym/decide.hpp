@@ -1,20 +1,20 @@
 // Decisions on several conditions at once, with as few guards as the answer needs.
 #pragma once
 
-#include <boost/container/small_vector.hpp>
 #include <cstdint>
 #include <memory>
 #include <optional>
 #include <span>
 #include <string_view>
 
+#include "oriel/inline_vector.hpp"
 #include "oriel/symint.hpp"
 
 namespace oriel::sym {
 
 struct Environment;
 
-using Conditions = boost::container::small_vector<SymBool, 16>;
+using Conditions = InlineVector<SymBool, 16>;
 
 /// The truth value, if it is the same for all values in range that satisfy the guards. Records nothing.
 std::optional<bool> known(SymBool condition);

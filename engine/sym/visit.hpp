@@ -1,13 +1,13 @@
 // Walks over the nodes of expressions, and a table of nodes.
 #pragma once
 
-#include <boost/container/small_vector.hpp>
 #include <cstddef>
 #include <cstdint>
 #include <span>
 #include <utility>
 #include <vector>
 
+#include "oriel/inline_vector.hpp"
 #include "sym/node.hpp"
 
 namespace oriel::sym {
@@ -66,7 +66,7 @@ class NodeTable {
     for (std::size_t k = 0; k < entries_.size(); ++k) place(k);
   }
 
-  boost::container::small_vector<Entry, kFew> entries_;
+  InlineVector<Entry, kFew> entries_;
   std::vector<std::uint32_t> slots_;
 };
 
@@ -79,7 +79,7 @@ void visit(std::span<const Expr> roots, const F& f) {
   };
   struct Seen {};
   NodeTable<Seen> seen;
-  boost::container::small_vector<Open, 16> stack;
+  InlineVector<Open, 16> stack;
   for (const Expr root : roots) {
     if (!seen.insert(root, {}).second) continue;
     stack.push_back({root, 0});

@@ -1,11 +1,11 @@
 #include "view/expression.hpp"
 
 #include <algorithm>
-#include <boost/container/small_vector.hpp>
 #include <numeric>
 #include <optional>
 #include <utility>
 
+#include "oriel/inline_vector.hpp"
 #include "sym/build.hpp"
 #include "view/canonical.hpp"
 #include "view/plain.hpp"
@@ -29,7 +29,7 @@ struct Term {
 /// of symbolic ones record guards.
 struct Linear {
   SymInt offset;
-  boost::container::small_vector<Term, 4> terms;  // by rising atom, no coefficient 0
+  InlineVector<Term, 4> terms;  // by rising atom, no coefficient 0
   SymInt least;
   SymInt greatest;
 };
@@ -127,11 +127,11 @@ class Builder {
     if (form.terms.empty()) return node_of(form.offset);
     if (form.terms.size() == 1 && form.terms[0].coefficient == 1 && form.offset == 0)
       return node_of_atom(form.terms[0]);
-    boost::container::small_vector<Term, 8> terms(form.terms.begin(), form.terms.end());
+    InlineVector<Term, 8> terms(form.terms.begin(), form.terms.end());
     std::sort(terms.begin(), terms.end(),
               [&](const Term& x, const Term& y) { return sym::compare_terms(node_of_atom(x), node_of_atom(y)) < 0; });
-    boost::container::small_vector<sym::Expr, 8> args;
-    boost::container::small_vector<std::int64_t, 8> coefficients;
+    InlineVector<sym::Expr, 8> args;
+    InlineVector<std::int64_t, 8> coefficients;
     for (const Term& term : terms) {
       args.push_back(node_of_atom(term));
       coefficients.push_back(term.coefficient.value());

@@ -1,8 +1,7 @@
 #include "view/positions.hpp"
 
-#include <boost/container/small_vector.hpp>
-
 #include "oriel/error.hpp"
+#include "oriel/inline_vector.hpp"
 #include "view/canonical.hpp"
 
 namespace oriel::detail {
@@ -103,7 +102,7 @@ std::vector<std::int64_t> positions(std::span<const View> innermost_first) {
   const View& outer = innermost_first.back();
   const auto count = static_cast<std::size_t>(outer.numel().value());
   std::vector<std::int64_t> table(count);
-  boost::container::small_vector<std::int64_t, 8> index(outer.rank(), 0);
+  InlineVector<std::int64_t, 8> index(outer.rank(), 0);
   for (std::size_t n = 0; n < count; ++n) {
     table[n] = position_of(innermost_first, {index.data(), index.size()}).value_or(-1);
     for (std::size_t d = index.size(); d-- > 0;) {

@@ -1,8 +1,7 @@
 #include "oriel/view.hpp"
 
-#include <boost/container/small_vector.hpp>
-
 #include "oriel/error.hpp"
+#include "oriel/inline_vector.hpp"
 #include "view/canonical.hpp"
 #include "view/needed.hpp"
 #include "view/positions.hpp"
@@ -138,7 +137,7 @@ View pad_as(const View& from, const Ranges& before_after) {
   return view;
 }
 
-using Flags = boost::container::small_vector<bool, 16>;
+using Flags = InlineVector<bool, 16>;
 
 template <Number N>
 View flip_as(const View& from, const Flags& flipped) {

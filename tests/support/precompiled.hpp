@@ -2,7 +2,6 @@
 #include <doctest/doctest.h>
 
 #include <algorithm>
-#include <boost/container/small_vector.hpp>
 #include <chrono>
 #include <cmath>
 #include <cstring>

@@ -1,9 +1,9 @@
 #include "lang/index/access.hpp"
 
 #include <algorithm>
-#include <boost/container/small_vector.hpp>
 #include <utility>
 
+#include "oriel/inline_vector.hpp"
 #include "sym/build.hpp"
 
 namespace oriel::lang {
@@ -111,7 +111,7 @@ View linear_view(const Shape& shape, std::span<const std::int64_t> lows, std::sp
 NodePtr read_linear(NodePtr x, std::span<const Interval> coordinates, std::span<const sym::Expr> expressions,
                     std::span<const Interval> box, const graph::Origin& origin) {
   Ranges around;
-  boost::container::small_vector<std::int64_t, 4> lows;
+  InlineVector<std::int64_t, 4> lows;
   bool padded = false;
   for (std::size_t d = 0; d < expressions.size(); ++d) {
     const Linear linear(expressions[d]);

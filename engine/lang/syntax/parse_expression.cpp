@@ -7,6 +7,8 @@
 #include <limits>
 #include <utility>
 
+#include "oriel/inline_vector.hpp"
+
 namespace oriel::lang {
 namespace {
 
@@ -169,8 +171,8 @@ ExprId ExpressionParser::extremum(const Token& token) {
   return operation(token.text == "min" ? Operator::Min : Operator::Max, {args[0], args[1]}, span);
 }
 
-boost::container::small_vector<ExprId, 3> ExpressionParser::arguments(const Token& of) {
-  boost::container::small_vector<ExprId, 3> args;
+InlineVector<ExprId, 3> ExpressionParser::arguments(const Token& of) {
+  InlineVector<ExprId, 3> args;
   const Span open = tokens_.now().span;
   tokens_.expect("(", fmt::format("after '{}'", of.text));
   if (tokens_.take_if(")")) return args;

@@ -1,7 +1,6 @@
 // The parser of expressions.
 #pragma once
 
-#include <boost/container/small_vector.hpp>
 #include <cstdint>
 #include <initializer_list>
 #include <optional>
@@ -12,6 +11,7 @@
 #include "lang/syntax/syntax.hpp"
 #include "lang/syntax/token_stream.hpp"
 #include "lang/syntax/words.hpp"
+#include "oriel/inline_vector.hpp"
 
 namespace oriel::lang {
 
@@ -49,7 +49,7 @@ class ExpressionParser {
   ExprId truth(const Token& token);
   ExprId extremum(const Token& token);
   ExprId literal(const Token& token);
-  boost::container::small_vector<ExprId, 3> arguments(const Token& of);
+  InlineVector<ExprId, 3> arguments(const Token& of);
 
   TokenStream& tokens_;
   const TypeVariables& types_;

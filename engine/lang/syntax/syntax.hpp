@@ -1,7 +1,6 @@
 // The syntax tree of a text, independent of shapes: definitions, which consist of statements over expressions.
 #pragma once
 
-#include <boost/container/small_vector.hpp>
 #include <cstdint>
 #include <optional>
 #include <span>
@@ -11,6 +10,7 @@
 
 #include "lang/syntax/diagnostic.hpp"
 #include "oriel/dtype.hpp"
+#include "oriel/inline_vector.hpp"
 
 namespace oriel::lang {
 
@@ -45,7 +45,7 @@ struct Expr {
   std::string_view name;
   std::int64_t integer = 0;
   double number = 0;
-  boost::container::small_vector<ExprId, 3> args;
+  InlineVector<ExprId, 3> args;
 };
 
 /// A size variable or a constant.

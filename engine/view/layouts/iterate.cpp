@@ -1,9 +1,9 @@
 #include "view/layouts/iterate.hpp"
 
 #include <algorithm>
-#include <boost/container/small_vector.hpp>
 
 #include "oriel/error.hpp"
+#include "oriel/inline_vector.hpp"
 #include "sym/decide.hpp"
 #include "view/layouts/axis_order.hpp"
 #include "view/layouts/join_loops.hpp"
@@ -217,7 +217,7 @@ void iterate_as(Iteration& it, Operands inputs, Operands outputs, const Layout& 
   if (it.path != IterationPath::general) return set_up_fast(it, count, inputs, outputs, last.strides);
   for (const Layout* input : inputs) it.effective.push_back(effective_strides<N>(*input, it.shape));
 
-  boost::container::small_vector<const Ints*, 8> voters;
+  InlineVector<const Ints*, 8> voters;
   for (const Layout* output : outputs) {
     if (output != nullptr) voters.push_back(&output->strides);
   }

@@ -3,12 +3,12 @@
 // 1.13's TensorIterator.
 #pragma once
 
-#include <boost/container/small_vector.hpp>
 #include <cstddef>
 #include <optional>
 #include <span>
 #include <string_view>
 
+#include "oriel/inline_vector.hpp"
 #include "oriel/layout.hpp"
 #include "view/layouts/overlap.hpp"
 
@@ -23,7 +23,7 @@ enum class IterationPath { contiguous, channels_last, non_overlapping_dense, gen
 std::string_view name(IterationPath path) noexcept;
 
 /// Strides of several operands over one shape. Four operands of up to eight axes need no allocation.
-using StridesList = boost::container::small_vector<Ints, 4>;
+using StridesList = InlineVector<Ints, 4>;
 
 struct Iteration {
   /// The operands' common shape.

@@ -1,9 +1,9 @@
 // Density of symbolic layouts. If it is known for all values, the answer is a bool; else it is one opaque condition.
 #include <algorithm>
-#include <boost/container/small_vector.hpp>
 #include <optional>
 #include <vector>
 
+#include "oriel/inline_vector.hpp"
 #include "sym/build.hpp"
 #include "sym/environment.hpp"
 #include "view/layouts/density_predicate.hpp"
@@ -46,7 +46,7 @@ std::optional<bool> dense_form(std::span<const sym::Expr> expressions) {
   const auto strides = expressions.subspan(rank);
   if (std::any_of(sizes.begin(), sizes.end(), [](sym::Expr size) { return size->is_constant(0); })) return true;
   if (surely_sparse(sizes, strides)) return false;
-  boost::container::small_vector<std::size_t, 8> left;
+  InlineVector<std::size_t, 8> left;
   for (std::size_t d = 0; d < rank; ++d) {
     if (!sizes[d]->is_constant(1)) left.push_back(d);
   }
@@ -66,7 +66,7 @@ bool known_true(sym::Environment& environment, SymBool condition) {
 
 // True if the strides are known to be dense in some order of axes. Finds the order from the fastest axis on.
 bool known_dense_in_some_order(sym::Environment& environment, const Shape& shape, const Ints& strides) {
-  boost::container::small_vector<std::size_t, 8> left;
+  InlineVector<std::size_t, 8> left;
   for (std::size_t d = 0; d < shape.size(); ++d) {
     if (!known_true(environment, shape[d] == 1)) left.push_back(d);
   }

@@ -1,7 +1,8 @@
 #include "view/merging/arc_search.hpp"
 
 #include <algorithm>
-#include <boost/container/small_vector.hpp>
+
+#include "oriel/inline_vector.hpp"
 
 namespace oriel::detail {
 namespace {
@@ -39,7 +40,7 @@ class ArcSearch {
     IntList period;  // for each arc: the common period of the arcs up to it
     Arcs widened;
   };
-  using Levels = boost::container::small_vector<Level, 4>;
+  using Levels = InlineVector<Level, 4>;
 
   /// The residues that an axis takes modulo all arcs repeat with the least common multiple of their periods. Modulo one
   /// arc they are multiples of a divisor g of its period; the largest is period - g.

@@ -1,8 +1,7 @@
 // Finds a point of a box whose value falls into given arcs of residues, or shows that there is none.
 #pragma once
 
-#include <boost/container/small_vector.hpp>
-
+#include "oriel/inline_vector.hpp"
 #include "view/merging/carry.hpp"
 
 namespace oriel::detail {
@@ -14,7 +13,7 @@ struct Arc {
   Int size;
   bool holds(Int n) const { return (n - from) % period <= size; }
 };
-using Arcs = boost::container::small_vector<Arc, 8>;
+using Arcs = InlineVector<Arc, 8>;
 
 enum class Found { Yes, No, Unknown };
 

@@ -2,8 +2,7 @@
 // vectors.
 #pragma once
 
-#include <boost/container/small_vector.hpp>
-
+#include "oriel/inline_vector.hpp"
 #include "view/merging/arc_search.hpp"
 
 namespace oriel::detail {
@@ -19,7 +18,7 @@ struct CarryGroup {
   /// The carry at the unit vector of axis d: 0 or 1.
   Int unit(std::size_t d) const { return (first + step[d]) / width; }
 };
-using CarryGroups = boost::container::small_vector<CarryGroup, 4>;
+using CarryGroups = InlineVector<CarryGroup, 4>;
 
 /// The groups' sum at x minus the affine map through the origin and the unit vectors. In 128 bits, because its terms
 /// may not fit 64.

@@ -1,9 +1,9 @@
 // Finds the single view that equals a whole stack by evaluating the stack at every valid index. It is tried if no
 // adjacent pair of the stack merges.
 #include <algorithm>
-#include <boost/container/small_vector.hpp>
 
 #include "oriel/error.hpp"
+#include "oriel/inline_vector.hpp"
 #include "view/canonical.hpp"
 #include "view/merging/simplify.hpp"
 #include "view/positions.hpp"
@@ -11,7 +11,7 @@
 namespace oriel::detail {
 namespace {
 
-using Index = boost::container::small_vector<std::int64_t, 8>;
+using Index = InlineVector<std::int64_t, 8>;
 
 /// Steps `index` through the box [from, to) in row-major order; false at its end.
 bool advance(Index& index, const Index& from, const Index& to) {

@@ -1,9 +1,9 @@
 // The statistics of merging, and the budget of its searches.
 #pragma once
 
-#include <boost/container/small_vector.hpp>
 #include <cstdint>
 
+#include "oriel/inline_vector.hpp"
 #include "oriel/view.hpp"
 #include "view/merging/valid_box.hpp"
 
@@ -36,7 +36,7 @@ struct CarryTerm {
   Int cut;
   Int coefficient;
 };
-using CarryTerms = boost::container::small_vector<CarryTerm, 8>;
+using CarryTerms = InlineVector<CarryTerm, 8>;
 
 enum class AffineVerdict { Affine, No, Unknown };
 

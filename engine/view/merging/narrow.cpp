@@ -1,7 +1,7 @@
 #include <algorithm>
-#include <boost/container/small_vector.hpp>
 
 #include "oriel/error.hpp"
+#include "oriel/inline_vector.hpp"
 #include "view/canonical.hpp"
 #include "view/merging/carry.hpp"
 #include "view/merging/simplify.hpp"
@@ -14,7 +14,7 @@ struct Reach {
   Int lo;
   Int hi;  // exclusive
 };
-using Reaches = boost::container::small_vector<Reach, 8>;
+using Reaches = InlineVector<Reach, 8>;
 
 /// Stores for each axis of `inner` a range that contains every digit reached by a valid index of `outer`. False if
 /// outer has no valid index or an extent is 0.

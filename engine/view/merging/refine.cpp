@@ -1,10 +1,10 @@
 #include "view/merging/refine.hpp"
 
 #include <algorithm>
-#include <boost/container/small_vector.hpp>
 
 #include "base/checked.hpp"
 #include "oriel/error.hpp"
+#include "oriel/inline_vector.hpp"
 #include "view/canonical.hpp"
 #include "view/merging/simplify.hpp"
 #include "view/positions.hpp"
@@ -12,7 +12,7 @@
 namespace oriel::detail {
 namespace {
 
-using Index = boost::container::small_vector<std::int64_t, 8>;
+using Index = InlineVector<std::int64_t, 8>;
 
 // A window of at most this many points is tested point by point. A longer window is tested by merging the stack
 // restricted to it, which costs about as much.

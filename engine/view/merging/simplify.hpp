@@ -1,10 +1,10 @@
 // Reduces the number of views in a stack.
 #pragma once
 
-#include <boost/container/small_vector.hpp>
 #include <optional>
 #include <span>
 
+#include "oriel/inline_vector.hpp"
 #include "oriel/view.hpp"
 
 namespace oriel::detail {

@@ -1,10 +1,10 @@
 // The normal form of stacks with equal maps. It is complete if the stack, after cropping and dropping repeated axes, is
 // one view of flat indices. For other stacks it applies some cheap steps.
 #include <algorithm>
-#include <boost/container/small_vector.hpp>
 
 #include "base/checked.hpp"
 #include "oriel/error.hpp"
+#include "oriel/inline_vector.hpp"
 #include "view/canonical.hpp"
 #include "view/merging/refine.hpp"
 #include "view/merging/simplify.hpp"
@@ -16,7 +16,7 @@ namespace {
 std::span<const View> all(const Stack& stack) { return {stack.data(), stack.size()}; }
 
 /// The core of a view: only the axes along which it moves, cut to its mask. This removes pads and repeats.
-View core_of(const View& top, boost::container::small_vector<std::size_t, 8>& axes) {
+View core_of(const View& top, InlineVector<std::size_t, 8>& axes) {
   View core;
   core.offset = top.offset;
   for (std::size_t d = 0; d < top.rank(); ++d) {
@@ -46,7 +46,7 @@ bool flatten_whole(Stack& stack) {
 /// stacks with the same map have the same valid box, the same core and, by Theorem U, the same blocks.
 bool flatten_core(Stack& stack) {
   View& top = stack.back();
-  boost::container::small_vector<std::size_t, 8> axes;
+  InlineVector<std::size_t, 8> axes;
   Stack core(stack.begin(), stack.end() - 1);
   core.push_back(core_of(top, axes));
   std::optional<View> flat = flatten(all(core));

@@ -1,8 +1,7 @@
 // Decides whether the walk points at which an inner view's mask holds form a box, and which.
 #pragma once
 
-#include <boost/container/small_vector.hpp>
-
+#include "oriel/inline_vector.hpp"
 #include "view/merging/carry.hpp"
 
 namespace oriel::detail {
@@ -18,7 +17,7 @@ struct Constraint {
     return lo <= r && r < hi;
   }
 };
-using Constraints = boost::container::small_vector<Constraint, 8>;
+using Constraints = InlineVector<Constraint, 8>;
 
 enum class BoxVerdict { Box, Nothing, No, Unknown };
 

@@ -1,13 +1,13 @@
 #include "view/stacks/injective.hpp"
 
 #include <algorithm>
-#include <boost/container/small_vector.hpp>
 #include <cstdlib>
 #include <numeric>
 #include <optional>
 #include <utility>
 
 #include "oriel/error.hpp"
+#include "oriel/inline_vector.hpp"
 #include "view/canonical.hpp"
 #include "view/positions.hpp"
 
@@ -168,7 +168,7 @@ bool axes_nest(const View& view) {
     SymInt size;
     SymInt extent;
   };
-  boost::container::small_vector<AxisStep, 8> steps;
+  InlineVector<AxisStep, 8> steps;
   sym::Conditions conditions;
   for (std::size_t d = 0; d < view.rank(); ++d) {
     if (known_one(view.shape[d])) continue;

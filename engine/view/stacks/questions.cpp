@@ -1,10 +1,10 @@
 #include "view/stacks/questions.hpp"
 
 #include <algorithm>
-#include <boost/container/small_vector.hpp>
 #include <cstdlib>
 #include <utility>
 
+#include "oriel/inline_vector.hpp"
 #include "sym/decide.hpp"
 #include "sym/estimate.hpp"
 #include "view/stacks/index_maps.hpp"
@@ -32,8 +32,8 @@ struct AxisSteps {
     SymInt length;      // > 0
     SymInt extent;
   };
-  boost::container::small_vector<Step, 8> steps;
-  boost::container::small_vector<SymInt, 8> last;  // the greatest index of each axis below
+  InlineVector<Step, 8> steps;
+  InlineVector<SymInt, 8> last;  // the greatest index of each axis below
 };
 
 std::optional<AxisSteps> axis_steps(const View& above, const View& below) {
@@ -91,7 +91,7 @@ bool never_one_view(const ShapeTracker& map) {
   const std::optional<AxisSteps> walk = axis_steps(outermost(map), below);
   if (!walk) return false;
   for (std::size_t d = 0; d < below.rank(); ++d) {
-    boost::container::small_vector<const AxisSteps::Step*, 4> along;
+    InlineVector<const AxisSteps::Step*, 4> along;
     for (const AxisSteps::Step& step : walk->steps)
       if (step.below == d) along.push_back(&step);
     if (along.size() != 2 || !cross_an_edge(*walk, *along[0], *along[1], below.mask[d])) continue;
@@ -153,7 +153,7 @@ double distinct_elements(const ShapeTracker& map) {
 bool steps_nest(const ShapeTracker& map, const std::vector<bool>& axes) {
   if (!map.single()) return false;
   const View& v = outermost(map);
-  boost::container::small_vector<std::pair<SymInt, SymInt>, 8> steps;  // (|stride|, extent)
+  InlineVector<std::pair<SymInt, SymInt>, 8> steps;  // (|stride|, extent)
   for (std::size_t d = 0; d < v.rank(); ++d) {
     const SymInt extent = v.masked() ? v.mask[d].extent() : v.shape[d];
     if (!axes[d] || extent <= 1) continue;

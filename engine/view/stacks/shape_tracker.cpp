@@ -1,4 +1,3 @@
-#include <boost/container/small_vector.hpp>
 #include <boost/container_hash/hash.hpp>
 
 #include <algorithm>
@@ -7,6 +6,7 @@
 #include <utility>
 
 #include "oriel/error.hpp"
+#include "oriel/inline_vector.hpp"
 #include "oriel/view.hpp"
 #include "view/canonical.hpp"
 #include "view/expression.hpp"
@@ -131,7 +131,7 @@ bool ShapeTracker::is_contiguous() const {
   // undecided merges remain. They are tested entry by entry; a stack that is not the identity almost always fails at
   // once.
   if (numel(shape()) > kContiguityWalk) return false;
-  boost::container::small_vector<std::int64_t, 8> index(shape().size(), 0);
+  InlineVector<std::int64_t, 8> index(shape().size(), 0);
   for (std::int64_t n = 0, count = numel(shape()).value(); n < count; ++n) {
     if (simple.at({index.data(), index.size()}) != n) return false;
     for (std::size_t d = index.size(); d-- > 0;) {

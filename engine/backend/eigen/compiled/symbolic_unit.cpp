@@ -1,12 +1,12 @@
 #include "backend/eigen/compiled/symbolic_unit.hpp"
 
 #include <algorithm>
-#include <boost/container/small_vector.hpp>
 #include <mutex>
 #include <utility>
 
 #include "base/fork_lock.hpp"
 #include "oriel/error.hpp"
+#include "oriel/inline_vector.hpp"
 #include "source/cpp/render.hpp"
 
 namespace oriel::backend::eigen {
@@ -25,10 +25,10 @@ std::optional<std::vector<std::int64_t>> SymbolicUnit::numbers(std::span<const s
   const std::lock_guard guard(base::fork_mutex(base::ForkLock::sources));
   if (maker_ == nullptr) return std::nullopt;  // the program of sizes refers to expressions of the plan
   const Text& text = *own_text_;
-  boost::container::small_vector<std::int64_t, 8> given;
+  InlineVector<std::int64_t, 8> given;
   for (const std::size_t place : text.variables) given.push_back(values[place]);
-  boost::container::small_vector<sym::Outcome, 64> work(text.sizes.steps());
-  boost::container::small_vector<sym::Outcome, 32> out(text.count);
+  InlineVector<sym::Outcome, 64> work(text.sizes.steps());
+  InlineVector<sym::Outcome, 32> out(text.count);
   text.sizes.run({given.data(), given.size()}, {work.data(), work.size()}, {out.data(), out.size()});
   std::vector<std::int64_t> numbers;
   for (const sym::Outcome& outcome : out) {

@@ -57,14 +57,27 @@ class Numbers {
 
 }  // namespace
 
+void CapturedEntry::take(TracedGraph traced_graph) {
+  size_guards.emplace(symbols, names);
+  graph = std::move(traced_graph);
+  std::vector<std::size_t> known;
+  std::vector<std::vector<std::size_t>> divided = divide_into_stages(graph);
+  for (std::size_t s = 0; s < divided.size(); ++s) {
+    const CapturedStage& stage =
+        stages.emplace_back(graph, symbols, std::move(divided[s]), known, s + 1 == divided.size());
+    const std::vector<std::size_t>& computes = stage.graph().computes();
+    known.insert(known.end(), computes.begin(), computes.end());
+  }
+}
+
 FunctionMiss CapturedEntry::first_miss(const CallKey& call, std::size_t number) const {
   for (const CapturedGuard& g : guards) {
     const auto i = static_cast<std::size_t>(g.fact);
     if (i < call.size() && call[i] == g.value) continue;
     return {number, names[i].guard(g.value), i < call.size() ? names[i].text(call[i]) : "nothing there"};
   }
-  if (sizes && call.size() == facts)
-    if (auto miss = sizes->guards().first_miss(call.data())) return {number, miss->guard, miss->value};
+  if (call.size() == facts)
+    if (auto miss = size_guards->first_miss(call.data())) return {number, miss->guard, miss->value};
   return {number, "the number of facts", "more"};
 }
 
@@ -74,17 +87,15 @@ std::vector<std::string> CapturedEntry::guard_texts() const {
     std::string text = names[static_cast<std::size_t>(g.fact)].guard(g.value);
     if (out.empty() || out.back() != text) out.push_back(std::move(text));  // a movement is many facts
   }
-  if (!sizes) return out;
-  for (std::string& text : sizes->guards().texts()) out.push_back(std::move(text));
+  for (std::string& text : size_guards->texts()) out.push_back(std::move(text));
   return out;
 }
 
 bool CapturedEntry::ended() const noexcept { return base::find_context(number_device.context) == nullptr; }
 
 std::vector<const CapturedPlan*> CapturedEntry::some_plans() const {
-  if (!sizes) return {&fixed};
   std::vector<const CapturedPlan*> plans;
-  for (const CapturedStage& stage : sizes->stages())
+  for (const CapturedStage& stage : stages)
     if (const CapturedPlan* plan = stage.plans().any()) plans.push_back(plan);
   return plans;
 }
@@ -100,9 +111,8 @@ class CapturedEntry::Call {
   InlineVector<NodePtr, 4> values;  // by number; null before they are computed
   InlineVector<NodePtr, 4> unbacked;
 
-  /// Runs the kernels of a plan. `place_of`: the number of the value of each of its roots.
-  template <class PlaceOf>
-  void run(const CapturedPlan& plan, PlaceOf place_of) {
+  /// Runs the kernels of a plan. `computes`: the number of the value of each of its roots.
+  void run(const CapturedPlan& plan, const std::vector<std::size_t>& computes) {
     InlineVector<void*, 16> memory;
     for (const CapturedValue& leaf : plan.leaves) memory.push_back(memory_of(leaf));
     runtime::LaunchList::Buffers buffers;
@@ -123,7 +133,7 @@ class CapturedEntry::Call {
     }
     // The work has ended here: releasing nodes may run a user's deleter, which may compute something.
     for (std::size_t r = 0; r < plan.roots.size(); ++r)
-      values[place_of(r)] = graph::realized_node(plan.roots[r].kind, buffers[plan.roots[r].output]);
+      values[computes[r]] = graph::realized_node(plan.roots[r].kind, buffers[plan.roots[r].output]);
   }
 
   NodePtr node(const CapturedValue& value) const {
@@ -173,35 +183,22 @@ class CapturedEntry::Call {
 void CapturedEntry::run(const CapturedInputs& given, const CallKey& call_facts, const CapturedArguments& arguments,
                         detail::CapturedResults& out) const {
   Call call(*this, given, arguments);
-  if (!sizes) {
-    call.values.resize(fixed.roots.size());
-    out.sizes = result_sizes.at({call_facts.data(), call_facts.size()});
-    call.run(fixed, [](std::size_t root) { return root; });
-    return finish(call, fixed, out);
-  }
-  call.values.resize(sizes->values());
-  const auto run_stage = [&](const CapturedStage& stage, const CallKey& known) {
-    std::shared_ptr<const CapturedPlan> plan =
-        stage.plan({known.data(), known.size()}, {call.values.data(), call.values.size()});
-    call.run(*plan, [&](std::size_t root) { return stage.graph().computes()[root]; });
-    return plan;
-  };
-  sizes->check_counts({call_facts.data(), call_facts.size()}, 0);
-  if (sizes->unbacked().empty()) {
-    out.sizes = result_sizes.at({call_facts.data(), call_facts.size()});
-    return finish(call, *run_stage(sizes->stages().front(), call_facts), out);
-  }
-  CallKey known = call_facts;
-  for (std::size_t k = 0; k < sizes->unbacked().size(); ++k) {
-    run_stage(sizes->stages()[k], known);
-    const NodePtr value = call.node(sizes->unbacked()[k].mask);
-    const bool element = sizes->unbacked()[k].element;
+  call.values.resize(graph.values.size());
+  CallKey counted;  // the facts, and the counts that are known so far
+  const CallKey* known = &call_facts;
+  for (std::size_t k = 0;; ++k) {
+    size_guards->check_deferred({known->data(), known->size()}, k == 0 ? 0 : known->size() - 1);
+    if (k == graph.unbacked.size()) out.sizes = result_sizes.at({known->data(), known->size()});
+    const std::shared_ptr<const CapturedPlan> plan =
+        stages[k].plan({known->data(), known->size()}, {call.values.data(), call.values.size()});
+    call.run(*plan, stages[k].graph().computes());
+    if (k == graph.unbacked.size()) return finish(call, *plan, out);
+    if (k == 0) known = &(counted = call_facts);
+    const NodePtr value = call.node(graph.unbacked[k].mask);
+    const bool element = graph.unbacked[k].element;
     call.unbacked.push_back(element ? value : true_positions(value, Site::unknown()));
-    known.push_back(element ? only_element(value) : call.unbacked.back()->shape[0].value());
-    sizes->check_counts({known.data(), known.size()}, known.size() - 1);
+    counted.push_back(element ? only_element(value) : call.unbacked.back()->shape[0].value());
   }
-  out.sizes = result_sizes.at({known.data(), known.size()});
-  finish(call, *run_stage(sizes->stages().back(), known), out);
 }
 
 void CapturedEntry::finish(Call& call, const CapturedPlan& last, detail::CapturedResults& out) const {

@@ -2,15 +2,17 @@
 #pragma once
 
 #include <cstdint>
+#include <deque>
 #include <memory>
+#include <optional>
 #include <string>
 #include <vector>
 
 #include "capture/call_key.hpp"
 #include "capture/origin.hpp"
-#include "capture/plan.hpp"
-#include "capture/result_sizes.hpp"
-#include "capture/sized.hpp"
+#include "capture/plan_table.hpp"
+#include "capture/stage.hpp"
+#include "capture/symbols.hpp"
 #include "oriel/captured.hpp"
 
 namespace oriel::api {
@@ -29,12 +31,17 @@ struct CapturedResult {
 
 /// Immutable once it is complete. Thread safety: any thread.
 struct CapturedEntry {
+  explicit CapturedEntry(SizeSymbols its_symbols) : symbols(std::move(its_symbols)) {}
+
+  SizeSymbols symbols;  // owns the environment, so it is destroyed last
   std::vector<CapturedGuard> guards;
   std::size_t facts = 0;  // number of facts of a call that can pass
   CallKey traced;         // the facts of the traced call
 
-  CapturedPlan fixed;                    // used if no size is a symbol
-  std::unique_ptr<CapturedSizes> sizes;  // else: guards and plans
+  std::optional<SizeGuards> size_guards;
+  TracedGraph graph;
+  /// In the order in which they run. Between a stage and the next one the positions of `graph.unbacked` are found.
+  std::deque<CapturedStage> stages;
   std::vector<graph::NodePtr> constants;
   Device number_device;               // where the tensors of numbers live
   mutable backend::KeptFactors kept;  // weights in the layout of the kernels
@@ -50,9 +57,7 @@ struct CapturedEntry {
   detail::Shared<const void> like;
 
   // For files.
-  std::unique_ptr<const TracedGraph> graph;  // if no size is a symbol; else `sizes` has it
   std::unique_ptr<const CapturedOrigin> origin;
-  const TracedGraph& traced_graph() const noexcept { return sizes ? sizes->graph() : *graph; }
 
   // For reports.
   std::vector<FactName> names;  // of the facts
@@ -60,13 +65,17 @@ struct CapturedEntry {
   std::vector<std::string> inputs;
   std::vector<FunctionMiss> misses;
 
+  /// Takes the guards on symbols, and the graph, which it divides into stages. The names of facts are known.
+  void take(TracedGraph traced_graph);
+  /// Does it serve several sets of sizes?
+  bool symbolic() const noexcept { return symbols.any() || !graph.unbacked.empty(); }
   /// Checks the guards in order.
   bool holds(const CallKey& call) const {
     if (call.size() != facts) return false;
     const std::int64_t* const values = call.data();
     for (const CapturedGuard& g : guards)
       if (values[g.fact] != g.value) return false;
-    return sizes == nullptr || sizes->guards().hold(values);
+    return size_guards->hold(values);
   }
   /// Why a call does not pass: the first guard that fails.
   FunctionMiss first_miss(const CallKey& call, std::size_t number) const;
@@ -76,7 +85,7 @@ struct CapturedEntry {
            detail::CapturedResults& out) const;
   /// Has the context ended that it was traced for? Then it serves no call.
   bool ended() const noexcept;
-  std::uint64_t runs() const noexcept { return sizes ? sizes->runs() : fixed.launches->runs(); }
+  std::uint64_t runs() const noexcept { return stages.front().plans().runs(); }
   /// For reports: of each stage any plan, the kernels for one set of sizes.
   std::vector<const CapturedPlan*> some_plans() const;
   /// All guards as text, in the order in which they are checked.

@@ -42,7 +42,7 @@ std::size_t choose_entry(const Captured& captured, const std::vector<const Captu
     if (*wanted >= entries.size())
       refuse(
           fmt::format("{} has {}; there is no entry {}", called(captured), counted(entries.size(), "entry"), *wanted));
-    if (entries[*wanted]->sizes == nullptr)
+    if (!entries[*wanted]->symbolic())
       refuse(
           fmt::format("entry {} of {} has no symbolic sizes; call the function with other sizes first, mark sizes "
                       "with mark_dynamic, or {}",
@@ -51,7 +51,7 @@ std::size_t choose_entry(const Captured& captured, const std::vector<const Captu
   }
   std::vector<std::size_t> symbolic;
   for (std::size_t k = 0; k < entries.size(); ++k)
-    if (entries[k]->sizes) symbolic.push_back(k);
+    if (entries[k]->symbolic()) symbolic.push_back(k);
   if (symbolic.size() == 1) return symbolic[0];
   if (symbolic.empty())
     refuse(
@@ -73,10 +73,9 @@ class EntryExport {
       : entry_(entry),
         number_(number),
         general_(general),
-        sizes_(*entry.sizes),
         options_(options),
         facts_(std::move(call)),
-        symbols_(checked(entry, number).symbols(), facts_, entry.traced_graph().trusted) {
+        symbols_(checked(entry, number).symbols, facts_, entry.graph.trusted) {
     unit_.name = options.name;
     unit_.kernel_prefix = plan == 0 ? options.name : fmt::format("{}_p{}", options.name, plan);
     unit_.longest_tile = options.longest_tile;
@@ -96,21 +95,20 @@ class EntryExport {
   }
 
  private:
-  const StageGraph& stage() const { return sizes_.stages().front().graph(); }
+  const StageGraph& stage() const { return entry_.stages.front().graph(); }
 
-  static const api::CapturedSizes& checked(const CapturedEntry& entry, std::size_t number) {
-    const api::CapturedSizes& sizes = *entry.sizes;
-    if (!sizes.unbacked().empty())
+  static const CapturedEntry& checked(const CapturedEntry& entry, std::size_t number) {
+    if (!entry.graph.unbacked.empty())
       refuse(
           fmt::format("entry {} finds sizes in its data (nonzero, masked_select, unique), which needs the engine "
                       "between two of its kernels; export what comes before and behind as functions of their own",
                       number));
-    if (!sizes.graph().trusted)
+    if (!entry.graph.trusted)
       refuse(
           fmt::format("entry {} comes from a file, and is not exported; export it from the program that captures "
                       "it, or {}",
                       number, kFixedInstead));
-    return sizes;
+    return entry;
   }
 
   void name_symbols() {
@@ -124,8 +122,8 @@ class EntryExport {
       if (!taken.insert(name).second) refuse(fmt::format("two sizes are named {}; give each a name of its own", name));
       const std::size_t fact = symbols_.fact_of(all[k].expr);
       std::string source;
-      for (const api::SizeSymbols::Symbol& s : sizes_.symbols().symbols()) {
-        if (sizes_.symbols().fact_of(s.size.node()) != fact) continue;
+      for (const api::SizeSymbols::Symbol& s : entry_.symbols.symbols()) {
+        if (entry_.symbols.fact_of(s.size.node()) != fact) continue;
         source += (source.empty() ? "" : ", ") + entry_.names[s.fact].subject;
       }
       unit_.symbols.push_back({all[k].expr, name, source});
@@ -174,7 +172,7 @@ class EntryExport {
         base = contents(argument.storage);
       }
       NodePtr node = node_of(base);
-      for (const NodePtr& movement : sizes_.graph().movements[r])
+      for (const NodePtr& movement : entry_.graph.movements[r])
         node = graph::resized(*movement, graph_->at, {&node, 1});
       results_.push_back(std::move(node));
     }
@@ -300,7 +298,6 @@ class EntryExport {
   const CapturedEntry& entry_;
   const std::size_t number_;
   const bool general_;
-  const api::CapturedSizes& sizes_;
   const FunctionExportOptions& options_;
   const CallValues facts_;
   api::PlanSymbols symbols_;  // owns the environment of all expressions, so it is destroyed last
@@ -350,7 +347,7 @@ class EntryPlans {
 
   /// Sets a size wherever it is an argument's.
   void set(CallValues& call, std::size_t fact, std::int64_t value) const {
-    const api::SizeSymbols& symbols = entry_.sizes->symbols();
+    const api::SizeSymbols& symbols = entry_.symbols;
     call[fact] = value;
     for (const api::SizeSymbols::Symbol& s : symbols.symbols())
       if (symbols.fact_of(s.size.node()) == fact) call[s.fact] = value;
@@ -362,7 +359,7 @@ class EntryPlans {
     CallValues call = traced_;
     for (std::size_t k = 0; k < sizes.size(); ++k)
       set(call, made_.front()->symbols_.fact_of(symbols[k].expr), sizes[k]);
-    if (const auto miss = entry_.sizes->guards().first_miss(call.data()))
+    if (const auto miss = entry_.size_guards.value().first_miss(call.data()))
       refuse(fmt::format("sizes to serve that entry {} does not: it needs {}; they have {}", number_, miss->guard,
                          miss->value));
     return call;
@@ -375,7 +372,7 @@ class EntryPlans {
     }
   }
   void add_met() {
-    const CapturedStage& stage = entry_.sizes->stages().front();
+    const CapturedStage& stage = entry_.stages.front();
     std::vector<std::vector<std::int64_t>> met = stage.plans().met(api::PlanTable::kMost);
     std::ranges::sort(met);
     for (const std::vector<std::int64_t>& sizes : met) {

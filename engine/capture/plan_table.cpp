@@ -48,8 +48,8 @@ const PlanTable::Kept* PlanTable::find(std::span<const std::int64_t> sizes, cons
 }
 
 PlanTable::PlanPtr PlanTable::find(std::span<const std::int64_t> sizes) const noexcept {
-  const Kept* kept = find(sizes, buckets_[hash_of(sizes) % kBuckets].load(std::memory_order_acquire));
-  return kept != nullptr ? kept->plan : nullptr;
+  const Kept* kept = find(sizes, buckets_[hash_of(sizes) & (buckets_.size() - 1)].load(std::memory_order_acquire));
+  return kept != nullptr ? PlanPtr(PlanPtr(), kept->plan.get()) : nullptr;
 }
 
 PlanTable::PlanPtr PlanTable::add(std::span<const std::int64_t> sizes, PlanPtr plan) {
@@ -59,7 +59,7 @@ PlanTable::PlanPtr PlanTable::add(std::span<const std::int64_t> sizes, PlanPtr p
     other_runs_.fetch_add(1, std::memory_order_relaxed);
     return plan;
   }
-  std::atomic<Kept*>& bucket = buckets_[hash_of(sizes) % kBuckets];
+  std::atomic<Kept*>& bucket = buckets_[hash_of(sizes) & (buckets_.size() - 1)];
   auto fresh = std::make_unique<Kept>(Kept{{sizes.begin(), sizes.end()}, std::move(plan), nullptr});
   Kept* head = bucket.load(std::memory_order_acquire);
   do {

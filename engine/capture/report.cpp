@@ -9,6 +9,7 @@
 #include "graph/build.hpp"
 #include "oriel/error.hpp"
 #include "schedule/describe.hpp"
+#include "sym/environment.hpp"
 
 namespace oriel {
 
@@ -23,6 +24,15 @@ detail::Storage& marked_storage(const Tensor& x, std::int64_t axis, std::string_
                                                "FunctionOptions::dynamic choose the view's symbols",
                                                x.str()));
   return *cell.storage();
+}
+
+/// For example "s0 = x.size(0), at least 2".
+std::string symbol_line(const ShapeEnv::Symbol& symbol) {
+  std::string line = fmt::format("{} = {}", symbol.name, symbol.source);
+  if (!symbol.replacement.empty()) line += fmt::format(", which is {}", symbol.replacement);
+  if (symbol.range.lo) line += fmt::format(", at least {}", *symbol.range.lo);
+  if (symbol.range.hi) line += fmt::format(", at most {}", *symbol.range.hi);
+  return line;
 }
 
 }  // namespace
@@ -78,13 +88,16 @@ FunctionEntry facts_of(const Captured& captured, const CapturedEntry& entry) {
   e.site = schedule::site_text(captured.site);
   e.inputs = entry.inputs;
   e.guards = entry.guard_texts();
-  if (entry.sizes) {
-    e.symbols = entry.sizes->symbol_lines();
-    e.origins = entry.sizes->origin_lines();
-    e.decisions = entry.sizes->guards().decisions();
-    e.sizes = entry.sizes->plans();
-    e.scheduled = entry.sizes->scheduled();
-    e.plan_bytes = entry.sizes->plan_bytes();
+  if (entry.symbolic()) {
+    for (const ShapeEnv::Symbol& symbol : entry.symbols.env().symbols()) e.symbols.push_back(symbol_line(symbol));
+    for (const sym::Environment::Symbol& symbol : entry.symbols.env().environment().symbols.all())
+      e.origins.push_back(entry.symbols.origin_of(symbol.expr));
+    e.decisions = entry.size_guards->decisions();
+    for (const api::CapturedStage& stage : entry.stages) {
+      e.sizes = std::max(e.sizes, stage.plans().size());
+      e.scheduled = std::max(e.scheduled, stage.scheduled());
+      e.plan_bytes += stage.plans().bytes();
+    }
   }
   for (const api::CapturedPlan* plan : entry.some_plans()) {
     for (const runtime::LaunchStep& step : plan->launches->schedule().steps) e.kernels.push_back(step.name);

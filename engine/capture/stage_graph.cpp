@@ -129,8 +129,14 @@ std::vector<NodePtr> StageGraph::make_stand_ins(const graph::Sizes::At& at, std:
 }
 
 StageGraph::Resized StageGraph::at(const graph::Sizes::At& sizes, std::span<const NodePtr> done) const {
-  Resized out{make_stand_ins(sizes, done), {}};
-  out.roots = resized(sizes, out.leaves);
+  Resized out;
+  if (sizes_.variables().empty() && done.empty()) {  // as it was traced, once: its placeholders end with the trace
+    for (const Leaf& leaf : leaves_) out.leaves.emplace_back(leaf.node);
+    for (const std::size_t value : computes_) out.roots.push_back(graph_.values[value]);
+  } else {
+    out.leaves = make_stand_ins(sizes, done);
+    out.roots = resized(sizes, out.leaves);
+  }
   // For symbolic sizes what is checked becomes guards.
   if (!graph_.trusted) check_loaded(out.roots);
   return out;
@@ -138,7 +144,10 @@ StageGraph::Resized StageGraph::at(const graph::Sizes::At& sizes, std::span<cons
 
 StageGraph::Symbolic StageGraph::over(const PlanSymbols& symbols) const {
   const graph::Sizes::At sizes = sizes_.in(symbols.env(), symbols.of());
-  return {at(sizes, {}), sizes};
+  Resized out{make_stand_ins(sizes, {}), {}};
+  out.roots = resized(sizes, out.leaves);
+  if (!graph_.trusted) check_loaded(out.roots);
+  return {std::move(out), sizes};
 }
 
 NodePtr StageGraph::leaf(const CapturedValue& value, const PlanSymbols& symbols, Symbolic& graph) const {

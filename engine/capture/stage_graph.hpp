@@ -4,7 +4,7 @@
 #include <span>
 #include <vector>
 
-#include "capture/plan.hpp"
+#include "capture/plan_table.hpp"
 #include "capture/symbolic_plan.hpp"
 #include "graph/sizes.hpp"
 

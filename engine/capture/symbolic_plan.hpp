@@ -1,11 +1,12 @@
-// A plan of a captured function that serves many sets of sizes.
+// How a stage of a captured function is computed: for many sets of sizes, or for one.
 #pragma once
 
 #include <memory>
+#include <optional>
 #include <span>
 #include <vector>
 
-#include "capture/plan.hpp"
+#include "capture/plan_table.hpp"
 #include "capture/symbols.hpp"
 #include "runtime/symbolic_plan.hpp"
 #include "sym/program.hpp"
@@ -39,19 +40,23 @@ class PlanSymbols {
   std::size_t traced_guards_ = 0;
 };
 
-/// A symbolic plan and the sizes that it serves: those that satisfy its guards, and are at most four times or a quarter
-/// of those for which its kernels were chosen. Immutable. Thread safety: any thread.
-class SymbolicCapturedPlan {
+/// A plan over symbols, and the sizes that it serves: those that satisfy its guards, and are at most four times or a
+/// quarter of those for which its kernels were chosen. Or a plan for one set of sizes. Immutable. Thread safety: any
+/// thread.
+class StagePlan {
  public:
-  /// `roots`: over `symbols`. Throws an Error if they cannot be planned with symbolic sizes.
-  SymbolicCapturedPlan(PlanSymbols symbols, std::vector<graph::NodePtr> roots, const LeafOf& leaf_of,
-                       std::span<const std::int64_t> facts);
+  /// `symbols`: those of the roots; none if their sizes are numbers. No leaf is overwritten: leaves belong to the
+  /// caller, or the next call reads them again. Throws an Error if the roots cannot be planned with symbolic sizes.
+  StagePlan(std::optional<PlanSymbols> symbols, std::vector<graph::NodePtr> roots, const LeafOf& leaf_of,
+            std::span<const std::int64_t> facts);
 
+  /// Not to be asked of a plan for one set of sizes.
   bool serves(std::span<const std::int64_t> facts) const;
   /// What it takes for granted, in the order in which it was decided.
   std::vector<std::string> guard_texts() const;
-  /// Fills in everything but the paths. Precondition: it serves the sizes.
-  void plan(std::span<const std::int64_t> facts, std::int64_t keep, CapturedPlan& out) const;
+  /// The plan for the facts of a call, without the paths. Precondition: it serves the sizes. `keep`: the most bytes
+  /// between kernels that are kept for the next run.
+  std::shared_ptr<CapturedPlan> at(std::span<const std::int64_t> facts, std::int64_t keep) const;
 
  private:
   struct Bound {
@@ -59,10 +64,9 @@ class SymbolicCapturedPlan {
     std::int64_t lo;
     std::int64_t hi;
   };
-  PlanSymbols symbols_;
-  runtime::LaunchList::Sites sites_;
+  std::optional<PlanSymbols> symbols_;
   runtime::Caches* caches_ = nullptr;
-  std::unique_ptr<const runtime::SymbolicPlan> plan_;
+  std::unique_ptr<const runtime::SymbolicPlan> plan_;  // null if there is nothing to compute
   std::vector<CapturedValue> leaves_;
   std::vector<std::size_t> facts_;  // of the variables of plan_
   std::vector<Bound> bounds_;

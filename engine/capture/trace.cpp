@@ -177,12 +177,7 @@ class Reader {
 
   /// Where the memory of a leaf comes from.
   CapturedValue leaf(const mem::BufferPtr& buffer) {
-    for (std::size_t k = 0; k < placeholders_.storages.size(); ++k)
-      if (placeholders_.storages[k].node->buffer == buffer) return {CapturedValue::Kind::input, k};
-    for (std::size_t k = 0; k < placeholders_.numbers.size(); ++k)
-      if (placeholders_.numbers[k].node->buffer == buffer) return {CapturedValue::Kind::number, k};
-    for (std::size_t k = 0; k < unbacked_.asked().size(); ++k)
-      if (unbacked_.asked()[k].placeholder->buffer == buffer) return {CapturedValue::Kind::unbacked, k};
+    if (const auto input = placeholder([&](const NodePtr& node) { return node->buffer == buffer; })) return *input;
     if (runtime::is_placeholder(*buffer)) runtime::refuse_placeholder("function");
     for (std::size_t k = 0; k < entry_.constants.size(); ++k)
       if (entry_.constants[k]->buffer == buffer) return {CapturedValue::Kind::constant, k};
@@ -195,13 +190,20 @@ class Reader {
     return {CapturedValue::Kind::constant, entry_.constants.size() - 1};
   }
 
-  CapturedValue value(NodePtr node) {
+  /// The input, number or positions whose placeholder is the one.
+  template <class Is>
+  std::optional<CapturedValue> placeholder(const Is& is) const {
     for (std::size_t k = 0; k < placeholders_.storages.size(); ++k)
-      if (placeholders_.storages[k].node == node) return {CapturedValue::Kind::input, k};
+      if (is(placeholders_.storages[k].node)) return CapturedValue{CapturedValue::Kind::input, k};
     for (std::size_t k = 0; k < placeholders_.numbers.size(); ++k)
-      if (placeholders_.numbers[k].node == node) return {CapturedValue::Kind::number, k};
+      if (is(placeholders_.numbers[k].node)) return CapturedValue{CapturedValue::Kind::number, k};
     for (std::size_t k = 0; k < unbacked_.asked().size(); ++k)
-      if (unbacked_.asked()[k].placeholder == node) return {CapturedValue::Kind::unbacked, k};
+      if (is(unbacked_.asked()[k].placeholder)) return CapturedValue{CapturedValue::Kind::unbacked, k};
+    return std::nullopt;
+  }
+
+  CapturedValue value(NodePtr node) {
+    if (const auto input = placeholder([&](const NodePtr& other) { return other == node; })) return *input;
     if (node->realized()) return constant(std::move(node));
     const auto known = std::find(roots_.begin(), roots_.end(), node);
     const auto index = static_cast<std::size_t>(known - roots_.begin());
@@ -268,20 +270,14 @@ class Reader {
 };
 
 /// Throws if the callable made something that a static variable keeps.
-void check_order(const graph::Order& order, const Placeholders& placeholders, std::span<const Tensor> results,
-                 const CapturedEntry& entry) {
-  std::vector<Tensor> known(results.begin(), results.end());
-  known.insert(known.end(), placeholders.tensors.begin(), placeholders.tensors.end());
-  check_constants(order, known, entry.constants);
-}
-
-/// The same check for a graph that is not scheduled.
 void check_roots(std::span<const NodePtr> roots, const Placeholders& placeholders, std::span<const Tensor> results,
                  const CapturedEntry& entry) {
   graph::Order order;
   const base::Activity work;
   for (std::uint64_t other = 0; (other = order.build(roots, work.number())) != 0;) base::Activity::wait_for_end(other);
-  check_order(order, placeholders, results, entry);
+  std::vector<Tensor> known(results.begin(), results.end());
+  known.insert(known.end(), placeholders.tensors.begin(), placeholders.tensors.end());
+  check_constants(order, known, entry.constants);
   order.clear();
 }
 
@@ -332,8 +328,8 @@ std::unique_ptr<CapturedEntry> trace(const CapturedArguments& arguments, const C
                                      const CallKey& facts, std::vector<FactName> names,
                                      const std::vector<SizeChoice>& choices, const detail::TracerBase& tracer,
                                      Site site, std::optional<std::size_t> guards_per_size) {
-  SizeSymbols symbols(choices, names, facts, guards_per_size);
-  auto entry = std::make_unique<CapturedEntry>();
+  auto entry = std::make_unique<CapturedEntry>(SizeSymbols(choices, names, facts, guards_per_size));
+  SizeSymbols& symbols = entry->symbols;
   for (std::size_t i = 0; i < facts.size(); ++i)
     if (!symbols.symbolic(i)) entry->guards.push_back({static_cast<std::int32_t>(i), facts[i]});
   entry->names = std::move(names);
@@ -354,25 +350,16 @@ std::unique_ptr<CapturedEntry> trace(const CapturedArguments& arguments, const C
   Reader reader(placeholders, unbacked, *entry);
   const std::span<const Tensor> made(results.tensors.data(), results.tensors.size());
   reader.read(made, tracing.roots());
-  if (!symbols.any() && unbacked.asked().empty()) {
-    constexpr std::int64_t keep = runtime::LaunchList::kMostKept;
-    const auto look = [&](const graph::Order& order) { check_order(order, placeholders, made, *entry); };
-    schedule_plan(
-        reader.roots(), [&](const mem::BufferPtr& b) { return reader.leaf(b); }, keep, look, entry->fixed);
-    entry->fixed.paths = reader.paths();
-    entry->graph = std::make_unique<const TracedGraph>(graph_of(reader, placeholders, unbacked, tracer, *entry));
-    return entry;
-  }
-  for (const Tensor& tensor : placeholders.tensors) entry->shapes.push_back(tensor.shape());
+  if (symbols.any() || !unbacked.asked().empty())
+    for (const Tensor& tensor : placeholders.tensors) entry->shapes.push_back(tensor.shape());
   check_roots(reader.roots(), placeholders, made, *entry);
-  legend.reset();  // the symbols move
-  entry->sizes = std::make_unique<CapturedSizes>(std::move(symbols), entry->names,
-                                                 graph_of(reader, placeholders, unbacked, tracer, *entry));
-  entry->sizes->check_counts({facts.data(), facts.size()}, 0);
+  legend.reset();
+  entry->take(graph_of(reader, placeholders, unbacked, tracer, *entry));
+  entry->size_guards->check_deferred({facts.data(), facts.size()}, 0);
   // The entry is kept only if there is a plan.
-  static_cast<void>(entry->sizes->stages().front().plan({facts.data(), facts.size()}, {}));
+  static_cast<void>(entry->stages.front().plan({facts.data(), facts.size()}, {}));
   // Sizes that the callable has kept elsewhere decide nothing any more.
-  entry->sizes->symbols().env().environment().ended = true;
+  symbols.env().environment().ended = true;
   return entry;
 }
 

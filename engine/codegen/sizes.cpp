@@ -62,6 +62,9 @@ KernelParts at(const KernelParts& parts, const Sizes::At& sizes) {
     LoweredKernel& sized = out.kernels.emplace_back();
     sized.program = at(kernel.program, sizes);
     sized.bindings = kernel.bindings;
+    sized.notes = kernel.notes;
+    sized.domain_before = kernel.domain_before;
+    sized.change = kernel.change;
   }
   out.fused.between = parts.fused.between;
   out.fused.online = parts.fused.online;
@@ -79,12 +82,8 @@ std::vector<Binding> number_values(KernelParts& parts) {
     if (n == values.size()) values.push_back({entry, leaf});
     return static_cast<schedule::EntryId>(n);
   };
-  for (LoweredKernel& kernel : parts.kernels) {
+  for (LoweredKernel& kernel : parts.kernels)
     for (Binding& binding : kernel.bindings) binding.entry = number_of(binding.entry, binding.leaf);
-    // What explain() tells is told of plans with numbers alone.
-    kernel.notes.clear();
-    kernel.domain_before.clear();
-  }
   parts.fused.kernels.clear();
   for (schedule::EntryId& value : parts.fused.between) value = number_of(value, false);
   return values;

@@ -10,7 +10,7 @@
 
 #include "base/context.hpp"
 #include "oriel/explain.hpp"
-#include "runtime/launch_step.hpp"
+#include "runtime/compiled.hpp"
 #include "runtime/machine.hpp"
 #include "runtime/plan.hpp"
 

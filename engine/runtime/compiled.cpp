@@ -26,6 +26,9 @@ schedule::DeviceLimits limits_of(const Key& key) {
   return limits;
 }
 
+namespace {
+
+/// Shows each device all its kernels together.
 void prepare(const CompiledSchedule& schedule) {
   std::vector<std::pair<backend::Backend*, std::vector<std::shared_ptr<const backend::Kernel>>>> devices;
   for (const LaunchStep& step : schedule.steps) {
@@ -40,6 +43,7 @@ void prepare(const CompiledSchedule& schedule) {
   for (const auto& [device, kernels] : devices) device->prepare(kernels);
 }
 
+/// The arguments of a kernel's program that hold floats.
 std::vector<LaunchStep::Floats> floats_of(const codegen::LoopProgram& program) {
   std::vector<LaunchStep::Floats> out;
   out.reserve(program.arguments.size());
@@ -51,43 +55,7 @@ std::vector<LaunchStep::Floats> floats_of(const codegen::LoopProgram& program) {
   return out;
 }
 
-void add_step(CompiledSchedule& schedule, const PlannedKernel& kernel, KernelCache& kernels) {
-  const codegen::LoopProgram& program = kernel.lowered.program;
-  backend::Backend& device = backend::backend_for(kernel.device);
-  LaunchStep step{
-      nullptr, kernel.arguments, program.name, program.flops, program.bytes, {}, -1, kernel.node, &device, nullptr, 0,
-      {}};
-  if (kernel.copied_from) {
-    step.copied_from = &backend::backend_for(*kernel.copied_from);
-    step.copied_bytes = kernel.bytes;
-    if (program.arguments[0].output) std::swap(step.arguments[0], step.arguments[1]);
-  } else {
-    step.kernel = kernels.compile(device, program);
-    step.floats = floats_of(program);
-  }
-  for (std::size_t a = 0; a < step.arguments.size(); ++a)
-    step.writes.push_back(kernel.copied_from ? a == 1 : program.arguments[a].output);
-  step.lines = kernel.lines;
-  schedule.steps.push_back(std::move(step));
-  for (std::size_t a = 0; a < kernel.arguments.size(); ++a)
-    if (program.arguments[a].output && kernel.arguments[a].kind == ArgumentSource::Kind::Output)
-      schedule.steps.back().stores.push_back(kernel.arguments[a].index);
-}
-
-void finish(CompiledSchedule& schedule, const Plan& plan, const Key& key) {
-  for (const PlannedOutput& o : plan.outputs) {
-    schedule.output_bytes.push_back(o.bytes);
-    schedule.output_home.push_back(o.home);
-    schedule.output_device.push_back(o.device);
-  }
-  schedule.output_of_root = plan.output_of_root;
-  schedule.kept = plan.kept;
-  schedule.context = plan.arena->home().context;
-  name_roots(schedule);
-  schedule.memory = plan.memory;
-  schedule.key_words = key.words;
-}
-
+/// Says which root each step works for.
 void name_roots(CompiledSchedule& schedule) {
   std::vector<std::int32_t> root_of(schedule.output_bytes.size(), -1);
   for (std::size_t r = schedule.output_of_root.size(); r-- > 0;)
@@ -103,10 +71,59 @@ void name_roots(CompiledSchedule& schedule) {
   }
 }
 
+}  // namespace
+
+LaunchStep step_of(const codegen::LoopProgram& program, backend::Backend& device, bool copies) {
+  LaunchStep step;
+  step.device = &device;
+  step.name = program.name;
+  step.flops = program.flops;
+  step.bytes = program.bytes;
+  if (!copies) step.floats = floats_of(program);
+  for (const codegen::Argument& argument : program.arguments)
+    if (!argument.local) step.writes.push_back(argument.output);
+  return step;
+}
+
+void add_step(CompiledSchedule& schedule, LaunchStep step, const PlannedKernel& kernel,
+              std::vector<ArgumentSource> arguments, std::int64_t bytes) {
+  for (std::size_t a = 0; a < arguments.size(); ++a)
+    if (step.writes[a] && arguments[a].kind == ArgumentSource::Kind::Output) step.stores.push_back(arguments[a].index);
+  step.arguments = std::move(arguments);
+  step.lines = kernel.lines;
+  step.node = kernel.node;
+  if (kernel.copied_from) {
+    step.copied_from = &backend::backend_for(*kernel.copied_from);
+    step.copied_bytes = bytes;
+    if (step.writes[0]) std::swap(step.arguments[0], step.arguments[1]);
+    step.writes = {false, true};
+  }
+  schedule.steps.push_back(std::move(step));
+}
+
+void finish(CompiledSchedule& schedule, const Plan& plan, std::span<const PlannedOutput> outputs,
+            schedule::MemoryPlan memory) {
+  for (const PlannedOutput& o : outputs) {
+    schedule.output_bytes.push_back(o.bytes);
+    schedule.output_home.push_back(o.home);
+    schedule.output_device.push_back(o.device);
+  }
+  schedule.output_of_root = plan.output_of_root;
+  schedule.kept = plan.kept;
+  schedule.context = plan.arena->home().context;
+  name_roots(schedule);
+  schedule.memory = std::move(memory);
+  prepare(schedule);
+}
+
 std::shared_ptr<const CompiledSchedule> compile_schedule(std::span<const graph::NodePtr> roots, const Key& key,
                                                          KernelCache& kernels) {
   auto compiled = std::make_shared<CompiledSchedule>();
-  const auto add = [&](const PlannedKernel& k) { add_step(*compiled, k, kernels); };
+  const auto add = [&](const PlannedKernel& k) {
+    LaunchStep step = step_of(k.lowered.program, backend::backend_for(k.device), k.copied_from.has_value());
+    if (!k.copied_from) step.kernel = kernels.compile(*step.device, k.lowered.program);
+    add_step(*compiled, std::move(step), k, k.arguments, k.bytes);
+  };
   const std::uint16_t context = roots.front()->device.context;
   const bool watched = plan_watched(context);
   const Plan plan = make_plan(roots, key, limits_of(key), watched ? KernelSink{} : KernelSink(add));
@@ -120,8 +137,8 @@ std::shared_ptr<const CompiledSchedule> compile_schedule(std::span<const graph::
       if (seen.reported) compiled->steps.back().reported = *seen.reported + static_cast<std::int64_t>(k);
     }
   }
-  finish(*compiled, plan, key);
-  prepare(*compiled);
+  finish(*compiled, plan, plan.outputs, plan.memory);
+  compiled->key_words = key.words;
   return compiled;
 }
 

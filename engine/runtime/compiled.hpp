@@ -21,6 +21,7 @@ struct LaunchStep {
   std::vector<std::int32_t> stores;  // indices of the outputs that it writes
   std::int32_t root = -1;  // the root it works for, for messages: one that it stores, else the next one that is stored
   std::int32_t node = -1;  // PlannedKernel::node
+  Site site = Site::unknown();  // for messages, where a schedule serves one graph
   backend::Backend* device = nullptr;
   backend::Backend* copied_from = nullptr;  // for a copy, which has no kernel: the device of the first argument
   std::int64_t copied_bytes = 0;
@@ -50,18 +51,17 @@ struct CompiledSchedule {
   std::optional<std::size_t> dumped;  // the number under which it was dumped
 };
 
-/// The arguments of a kernel's program that hold floats.
-std::vector<LaunchStep::Floats> floats_of(const codegen::LoopProgram& program);
+/// What the steps of one program have in common. `copies`: it describes a copy between devices.
+LaunchStep step_of(const codegen::LoopProgram& program, backend::Backend& device, bool copies);
+/// Adds such a step for a planned kernel with these arguments. `bytes`: of a copy.
+void add_step(CompiledSchedule& schedule, LaunchStep step, const PlannedKernel& kernel,
+              std::vector<ArgumentSource> arguments, std::int64_t bytes);
+/// Fills in everything else, and shows each device all its kernels together, so that it can build them at once. Call it
+/// after the last add_step. `outputs`, `memory`: those of the plan, with numbers for sizes.
+void finish(CompiledSchedule& schedule, const Plan& plan, std::span<const PlannedOutput> outputs,
+            schedule::MemoryPlan memory);
 
 class KernelCache;
-/// Adds the step of a planned kernel that runs.
-void add_step(CompiledSchedule& schedule, const PlannedKernel& kernel, KernelCache& kernels);
-/// Fills in everything else. Call it after the last add_step.
-void finish(CompiledSchedule& schedule, const Plan& plan, const Key& key);
-/// Says which root each step works for. Its outputs and their roots are known.
-void name_roots(CompiledSchedule& schedule);
-/// Shows each device all its kernels together, so that it can build them at once.
-void prepare(const CompiledSchedule& schedule);
 /// Plans the work of pending roots that have this key, reports the plan if schedules are watched, and compiles it.
 std::shared_ptr<const CompiledSchedule> compile_schedule(std::span<const graph::NodePtr> roots, const Key& key,
                                                          KernelCache& kernels);

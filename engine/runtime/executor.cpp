@@ -16,7 +16,7 @@
 #include "runtime/dump.hpp"
 #include "runtime/explain.hpp"
 #include "runtime/key.hpp"
-#include "runtime/launch_step.hpp"
+#include "runtime/launches.hpp"
 #include "runtime/observe.hpp"
 #include "runtime/profile.hpp"
 #include "runtime/trace.hpp"

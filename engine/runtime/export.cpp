@@ -239,7 +239,7 @@ class PlanExporter {
     call.kernel = kernels_[step.program];
     call.numbers = numbers_[step.program];
     for (const codegen::Binding& b : plan_.programs_[step.program].parts.kernels.front().bindings) {
-      const ArgumentSource from = step.values[static_cast<std::size_t>(b.entry)];
+      const ArgumentSource from = step.kernel.arguments[static_cast<std::size_t>(b.entry)];
       const auto index = static_cast<std::size_t>(from.index);
       switch (from.kind) {
         case ArgumentSource::Kind::Leaf:

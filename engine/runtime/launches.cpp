@@ -1,21 +1,59 @@
 #include "runtime/launches.hpp"
 
+#include <optional>
+
+#include "memory/host.hpp"
 #include "oriel/error.hpp"
 #include "runtime/check.hpp"
-#include "runtime/launch_step.hpp"
 #include "runtime/observe.hpp"
 
 namespace oriel::runtime {
 
-LaunchList::Sites LaunchList::sites_of(std::span<const graph::NodePtr> roots, const graph::Order& order) {
-  Sites sites;
-  for (const graph::NodePtr& root : roots) sites.roots.push_back(root->site);
-  for (std::size_t i = 0; i < order.size(); ++i) sites.nodes.push_back(order[i].site);
-  return sites;
+namespace {
+
+/// Copies the first argument's bytes to the second argument. Waits for all earlier work of the source's device.
+void copy(const LaunchStep& step, std::span<void* const> arguments) {
+  const auto bytes = static_cast<std::size_t>(step.copied_bytes);
+  const auto from = step.copied_from->allocator(), to = step.device->allocator();
+  if (from->on_host()) {
+    to->write(arguments[1], arguments[0], bytes);
+  } else if (to->on_host()) {
+    from->read(arguments[0], arguments[1], bytes);
+  } else {
+    const mem::Buffer between(mem::host_allocator(), bytes);
+    from->read(arguments[0], between.data(), bytes);
+    to->write(arguments[1], between.data(), bytes);
+  }
+}
+
+void launch(const LaunchStep& step, std::span<void* const> arguments, std::span<const graph::Scalar> parameters,
+            const backend::Keeping* keeping) {
+  if (step.kernel == nullptr)
+    copy(step, arguments);
+  else if (keeping != nullptr)
+    step.device->launch_keeping(*step.kernel, arguments, parameters, *keeping);
+  else
+    step.device->launch(*step.kernel, arguments, parameters);
+}
+
+}  // namespace
+
+double launch_step(const LaunchStep& step, std::span<void* const> arguments, std::span<const graph::Scalar> parameters,
+                   bool timed, const backend::Keeping* keeping) {
+  if (!timed) {
+    launch(step, arguments, parameters, keeping);
+    return 0;
+  }
+  if (step.copied_from != nullptr) step.copied_from->synchronize();
+  step.device->synchronize();
+  const auto start = now();
+  launch(step, arguments, parameters, keeping);
+  step.device->synchronize();
+  return seconds_since(start);
 }
 
 LaunchList::LaunchList(std::shared_ptr<const CompiledSchedule> schedule, std::vector<graph::Scalar> parameters,
-                       const Sites& sites, std::int64_t most_kept)
+                       std::int64_t most_kept)
     : schedule_(std::move(schedule)), parameters_(std::move(parameters)) {
   for (const std::int32_t home : schedule_->output_home)
     if (home >= 0) throw InternalError("LaunchList", "the schedule overwrites a leaf");
@@ -37,11 +75,8 @@ LaunchList::LaunchList(std::shared_ptr<const CompiledSchedule> schedule, std::ve
           break;
       }
     }
-    const Site site = step.node >= 0   ? sites.nodes[static_cast<std::size_t>(step.node)]
-                      : step.root >= 0 ? sites.roots[static_cast<std::size_t>(step.root)]
-                                       : Site::unknown();
     launches_.push_back({step.device, step.kernel.get(), first, static_cast<std::uint32_t>(step.arguments.size()),
-                         step.device != busy, 0, 0, site});
+                         step.device != busy, 0, 0, step.site});
     collect_keepable(step, launches_.back());
     busy = step.device;
   }
@@ -91,14 +126,6 @@ void LaunchList::allocate_blocks(Scratch& s) const {
   for (const Filled& t : temporaries_) s.pointers[t.argument] = s.blocks[t.index]->data();
 }
 
-void LaunchList::launch_keeping(const Launch& l, std::span<void* const> arguments, const KeptLeaves& keeping) const {
-  InlineVector<backend::StableArgument, 4> stable;
-  for (std::uint32_t k = l.first_keepable; k < l.first_keepable + l.keepable_count; ++k)
-    if (keeping.stable[k] != nullptr) stable.push_back({keepable_argument_[k], keeping.stable[k]});
-  l.device->launch_keeping(*l.kernel, arguments, parameters_,
-                           {keeping.factors, l.device->allocator(), {stable.data(), stable.size()}});
-}
-
 void LaunchList::launch_all(Scratch& s, const KeptLeaves* keeping) const {
   const base::Watch watch = base::watch_of(schedule_->context);
   const bool timed = times_launches(watch);
@@ -114,17 +141,20 @@ void LaunchList::launch_all(Scratch& s, const KeptLeaves* keeping) const {
     }
     const std::span<void* const> arguments(s.pointers.data() + l.first, l.count);
     const detail::CallSite call(l.site, detail::CallSite::Nesting::inner);
-    if (l.kernel != nullptr && !watched) {
-      if (keeping != nullptr && l.keepable_count > 0) {
-        launch_keeping(l, arguments, *keeping);
-      } else {
-        l.device->launch(*l.kernel, arguments, parameters_);
-      }
+    if (l.kernel != nullptr && !watched && (keeping == nullptr || l.keepable_count == 0)) {
+      l.device->launch(*l.kernel, arguments, parameters_);
       continue;
     }
+    InlineVector<backend::StableArgument, 4> stable;
+    for (std::uint32_t a = l.first_keepable; keeping != nullptr && a < l.first_keepable + l.keepable_count; ++a)
+      if (keeping->stable[a] != nullptr) stable.push_back({keepable_argument_[a], keeping->stable[a]});
+    std::optional<backend::Keeping> kept;
+    if (!stable.empty())
+      kept.emplace(backend::Keeping{keeping->factors, l.device->allocator(), {stable.data(), stable.size()}});
     const LaunchStep& step = schedule_->steps[k];
-    observe_start(watch, schedule_->context, step);
-    const double seconds = launch_step(step, arguments, parameters_, timed);
+    if (watched) observe_start(watch, schedule_->context, step);
+    const double seconds = launch_step(step, arguments, parameters_, timed, kept ? &*kept : nullptr);
+    if (!watched) continue;
     if (timed) inspection().record_launch(watch, schedule_->context, step, seconds, false);
     if (watch.checking())
       if (const std::optional<BadNumber> found = inspection().find_bad_number(step, arguments, watch, true, {}))

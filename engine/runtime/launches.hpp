@@ -1,4 +1,4 @@
-// The launches of one schedule, prepared once and run many times on different buffers.
+// One step of a schedule, and all of them, prepared once and run many times on different buffers.
 #pragma once
 
 #include <array>
@@ -13,6 +13,11 @@
 
 namespace oriel::runtime {
 
+/// Runs the step with these arguments. If it is to be timed, waits for it and returns its seconds. Otherwise returns 0.
+/// `keeping`: what may be kept of stable arguments; null for nothing.
+double launch_step(const LaunchStep& step, std::span<void* const> arguments, std::span<const graph::Scalar> parameters,
+                   bool timed, const backend::Keeping* keeping = nullptr);
+
 /// Runs a compiled schedule without a graph or a key. The schedule must overwrite none of its leaves. Each output is
 /// new memory. Values that pass from kernel to kernel lie in temporaries. If all temporaries together are small
 /// (`most_kept` bytes), their memory is kept for the next run; otherwise each run takes it from the device's pool.
@@ -22,14 +27,9 @@ class LaunchList {
  public:
   static constexpr std::int64_t kMostKept = 1 << 20;
 
-  /// The source lines of the schedule's roots, and of the nodes of its key's order.
-  struct Sites {
-    std::vector<Site> roots, nodes;
-  };
-  static Sites sites_of(std::span<const graph::NodePtr> roots, const graph::Order& order);
   /// `most_kept`: see above.
   LaunchList(std::shared_ptr<const CompiledSchedule> schedule, std::vector<graph::Scalar> parameters,
-             const Sites& sites, std::int64_t most_kept = kMostKept);
+             std::int64_t most_kept = kMostKept);
   ~LaunchList();
   LaunchList(const LaunchList&) = delete;
   LaunchList& operator=(const LaunchList&) = delete;
@@ -77,7 +77,6 @@ class LaunchList {
   Scratch& scratch(const base::Activity& work) const;
   void allocate_blocks(Scratch& s) const;
   void launch_all(Scratch& s, const KeptLeaves* keeping) const;
-  void launch_keeping(const Launch& l, std::span<void* const> arguments, const KeptLeaves& keeping) const;
   void collect_keepable(const LaunchStep& step, Launch& launch);
 
   std::shared_ptr<const CompiledSchedule> schedule_;

@@ -193,11 +193,11 @@ PlannedKernel plan_kernel(const Plan& plan, std::size_t step, MemoryAssignment& 
     return planned;
   }
   planned.parts = symbolic_parts(plan, id);
-  const std::vector<codegen::Binding> values = codegen::number_values(planned.parts);
+  planned.values = codegen::number_values(planned.parts);
   const std::vector<EntryId>& between = planned.parts.fused.between;
-  for (std::size_t v = 0; v < values.size(); ++v) {
-    const bool local = !values[v].leaf && std::ranges::find(between, static_cast<EntryId>(v)) != between.end();
-    planned.arguments.push_back(local ? ArgumentSource{} : assignment.source(values[v], step));
+  for (std::size_t v = 0; v < planned.values.size(); ++v) {
+    const bool local = !planned.values[v].leaf && std::ranges::find(between, static_cast<EntryId>(v)) != between.end();
+    planned.arguments.push_back(local ? ArgumentSource{} : assignment.source(planned.values[v], step));
   }
   return planned;
 }
@@ -211,7 +211,7 @@ Plan make_plan(std::span<const graph::NodePtr> roots, const Key& key, const sche
   Plan plan;
   std::vector<std::int32_t> awaited;
   for (const Awaited& a : key.awaited) awaited.push_back(a.number);
-  plan.arena = std::make_unique<schedule::Arena>(roots, key.order, key.parameters, awaited, key.checks);
+  plan.arena = std::make_shared<const schedule::Arena>(roots, key.order, key.parameters, awaited, key.checks);
   schedule_kernels(plan, roots, key, leaves, request(plan, roots, key), limits);
   MemoryAssignment assignment(plan, leaves);
   const auto numbers = nodes_with_errors(key.order);

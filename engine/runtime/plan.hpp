@@ -38,8 +38,9 @@ struct PlannedKernel {
   codegen::LoweredKernel lowered;
   std::vector<ArgumentSource> arguments;  // none for kernel-local buffers
   /// In a symbolic plan: what `lowered` is made of when sizes are given. Then `arguments` are those of the parts'
-  /// values by their numbers (codegen::number_values), and `bytes` is 0.
+  /// values by their numbers (codegen::number_values), which stand for `values`, and `bytes` is 0.
   codegen::KernelParts parts;
+  std::vector<codegen::Binding> values;
 };
 
 struct PlannedOutput {
@@ -52,7 +53,7 @@ struct PlannedOutput {
 /// Valid as long as the roots (which hold the nodes) and the key are. Where sizes are symbols, bytes are 0: they follow
 /// when sizes are given (symbolic_plan.hpp).
 struct Plan {
-  std::unique_ptr<schedule::Arena> arena;
+  std::shared_ptr<const schedule::Arena> arena;
   schedule::KernelGraph graph;
   std::vector<PlannedKernel> kernels;  // in running order; empty if a sink took them
   std::vector<PlannedOutput> outputs;

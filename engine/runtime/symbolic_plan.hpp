@@ -50,18 +50,23 @@ class SymbolicPlan {
   };
   struct Step {
     std::size_t program;
-    std::vector<ArgumentSource> values;       // by the numbers in the program's bindings
-    backend::Backend* copied_from = nullptr;  // of a copy, which runs no program
-    schedule::KernelId kernel = -1;
-    std::int32_t node = -1;  // PlannedKernel::node
-    std::vector<Site> lines = {};
+    PlannedKernel kernel;  // its program is `program`; its parts hold only what is told of them
+  };
+  /// The outputs and the memory of temporaries for some sizes.
+  struct Memory {
+    std::vector<PlannedOutput> outputs;
+    schedule::MemoryPlan temporaries;
   };
   void add(PlannedKernel&& kernel, const schedule::DeviceLimits& limits);
   std::size_t number_of(Program program);
   void collect(const Key& key);
-  schedule::EntryId copied(const Step& step) const;
-  std::vector<LaunchStep> steps_at(const graph::Sizes::At& at, std::span<const std::int64_t> values,
-                                   KernelCache& kernels) const;
+  /// The entry that a kernel of a call of the host, or of a copy, stores.
+  schedule::EntryId stored(const PlannedKernel& kernel) const;
+  void add_steps(CompiledSchedule& schedule, const graph::Sizes::At& at, std::span<const std::int64_t> values,
+                 KernelCache& kernels) const;
+  Memory memory_at(const graph::Sizes::At& at) const;
+  /// The plan as it is shown to people: its values name symbols, its programs and memory are those of the sizes.
+  Plan shown_at(const graph::Sizes::At& at, const Memory& memory) const;
   std::int64_t bytes_at(const graph::Sizes::At& at, schedule::EntryId value) const;
 
   std::vector<graph::NodePtr> roots_;
@@ -73,6 +78,7 @@ class SymbolicPlan {
   std::vector<Key::SizeParameter> size_parameters_;
   std::vector<graph::RealizedKind> kinds_;
   graph::Sizes sizes_;
+  std::size_t nodes_;  // of the graph
 };
 
 }  // namespace oriel::runtime

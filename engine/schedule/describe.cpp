@@ -116,8 +116,12 @@ Paths::Paths(const Arena& arena, const KernelGraph& graph, KernelId kernel)
 
 Path Paths::to(EntryId entry, ScopeId scope, MapId map) const {
   Path path;
-  path.views.push_back(View::contiguous(arena_[entry].shape()));
-  bool reduced = false;
+  // Nothing is asked of symbols.
+  const auto symbolic = [](const Shape& shape) {
+    return std::ranges::any_of(shape, [](SymInt n) { return n.is_symbolic(); });
+  };
+  bool reduced = symbolic(arena_[entry].shape());
+  if (!reduced) path.views.push_back(View::contiguous(arena_[entry].shape()));
   Spot spot{entry, scope, map};
   // The loop ends, because each reader is a consumer, or the same value in the root scope.
   for (auto it = reader_.find(spot); it != reader_.end(); it = reader_.find(spot)) {
@@ -125,6 +129,7 @@ Path Paths::to(EntryId entry, ScopeId scope, MapId map) const {
     const Entry& e = arena_[i.entry];
     if (graph::is_movement(e.op) && i.source != i.entry) {
       path.steps.push_back(step_text(e));
+      reduced = reduced || symbolic(e.shape());
       if (!reduced)
         path.views.push_back(e.op == Op::Reshape ? View::contiguous(e.shape())
                                                  : graph::view_of(move_of(e), arena_[i.source].shape()));

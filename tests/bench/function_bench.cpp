@@ -136,7 +136,8 @@ void guards(benchmark::State& state) {
   oriel::api::CallKey facts;
   oriel::api::CapturedInputs inputs;
   oriel::api::gather(arguments, inputs, facts);
-  oriel::api::CapturedEntry entry;
+  oriel::api::CapturedEntry entry(oriel::api::SizeSymbols({}, {}, facts, {}));
+  entry.size_guards.emplace(entry.symbols, entry.names);
   entry.facts = facts.size();
   for (std::size_t k = 0; k < 20 && k < facts.size(); ++k)
     entry.guards.push_back({static_cast<std::int32_t>(k), facts[k]});

@@ -363,8 +363,7 @@ void prepare_sizes(ByteReader& bytes, const CapturedEntry& entry) {
   for (std::uint32_t k = 0; k < sets; ++k) {
     CallKey at = entry.traced;
     for (const std::size_t fact : facts) at[fact] = bytes.i64();
-    if (entry.sizes && entry.holds(at))
-      static_cast<void>(entry.sizes->stages().front().plan({at.data(), at.size()}, {}));
+    if (entry.symbolic() && entry.holds(at)) static_cast<void>(entry.stages.front().plan({at.data(), at.size()}, {}));
   }
 }
 

@@ -24,9 +24,9 @@ class EntryWriter {
  public:
   explicit EntryWriter(const CapturedEntry& entry)
       : entry_(entry),
-        trace_(entry.traced_graph()),
+        trace_(entry.graph),
         origin_(*entry.origin),
-        environment_(entry.sizes ? &entry.sizes->symbols().env().environment() : nullptr),
+        environment_(entry.symbolic() ? &entry.symbols.env().environment() : nullptr),
         to_(environment_) {}
 
   std::string write() {
@@ -246,11 +246,11 @@ class EntryWriter {
   }
 
   void write_sizes() {
-    if (!entry_.sizes) {
+    if (!entry_.symbolic()) {
       to_.out().u32(0);
       return to_.out().u32(0);
     }
-    const CapturedStage& stage = entry_.sizes->stages().front();
+    const CapturedStage& stage = entry_.stages.front();
     to_.out().u32(stage.facts().size());
     for (const std::size_t fact : stage.facts()) to_.out().u32(fact);
     const std::vector<std::vector<std::int64_t>> met = stage.plans().met(kMostSavedSizes);

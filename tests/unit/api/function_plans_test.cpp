@@ -322,8 +322,7 @@ TEST_CASE("the plans of many sets of sizes are counted, and bounded by bytes") {
     const auto schedule = std::make_shared<runtime::CompiledSchedule>();
     schedule->key_words.resize(kWords);
     const auto plan = std::make_shared<api::CapturedPlan>();
-    plan->launches =
-        std::make_unique<runtime::LaunchList>(schedule, std::vector<graph::Scalar>(), runtime::LaunchList::Sites());
+    plan->launches = std::make_unique<runtime::LaunchList>(schedule, std::vector<graph::Scalar>());
     CHECK(table.add({&n, 1}, plan) == plan);
     CHECK((table.find({&n, 1}) != nullptr) == (n < 7));
   }

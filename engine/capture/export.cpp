@@ -69,7 +69,7 @@ using CallValues = std::vector<std::int64_t>;  // of a call, without counts
 class EntryExport {
  public:
   EntryExport(const CapturedEntry& entry, std::size_t number, const FunctionExportOptions& options, CallValues call,
-              std::size_t plan, bool general)
+              std::size_t which, bool general)
       : entry_(entry),
         number_(number),
         general_(general),
@@ -77,12 +77,9 @@ class EntryExport {
         facts_(std::move(call)),
         symbols_(checked(entry, number).symbols, facts_, entry.graph.trusted) {
     unit_.name = options.name;
-    unit_.kernel_prefix = plan == 0 ? options.name : fmt::format("{}_p{}", options.name, plan);
+    unit_.kernel_prefix = which == 0 ? options.name : fmt::format("{}_p{}", options.name, which);
     unit_.longest_tile = options.longest_tile;
     unit_.tiles_in_scratch = options.tiles_in_scratch;
-  }
-
-  std::unique_ptr<ExportUnit> make() {
     source::cpp::check_export_namespace(options_.name, "the export");
     runtime::check_longest_tile(options_.longest_tile);
     name_symbols();
@@ -91,8 +88,18 @@ class EntryExport {
     plan();
     order_leaves();
     read_guards();
-    return std::make_unique<ExportUnit>(std::move(unit_));
   }
+
+  ExportUnit& unit() noexcept { return unit_; }
+  /// Does it serve the sizes of a call?
+  bool serves(std::span<const std::int64_t> call) const {
+    CallValues values;
+    for (const sym::Environment::Symbol& s : symbols_.env().environment().symbols.all())
+      values.push_back(call[symbols_.fact_of(s.expr)]);
+    return source::cpp::serves(unit_, values);
+  }
+  /// The fact that a size of the export is.
+  std::size_t fact_of(std::size_t size) const { return symbols_.fact_of(unit_.symbols[size].symbol); }
 
  private:
   const StageGraph& stage() const { return entry_.stages.front().graph(); }
@@ -178,17 +185,7 @@ class EntryExport {
     }
     for (const CapturedEntry::Write& write : entry_.writes) results_.push_back(node_of(write.value));
     if (results_.empty()) refuse("the function returns no tensor and writes none");
-    if (!options_.outputs.empty() && options_.outputs.size() != results_.size())
-      refuse(fmt::format("{} names for {} results and written arguments; give one for each, or none",
-                         options_.outputs.size(), results_.size()));
-    std::set<std::string> taken;
-    for (std::size_t r = 0; r < results_.size(); ++r) {
-      const std::string name = options_.outputs.empty() ? fmt::format("out{}", r) : options_.outputs[r];
-      source::cpp::check_export_name(name, "an output");
-      if (!taken.insert(name).second)
-        refuse(fmt::format("two outputs are named {}; give each a name of its own", name));
-      unit_.outputs.push_back(runtime::exported_tensor(*results_[r], name));
-    }
+    runtime::name_outputs(unit_, results_, options_.outputs, "results and written arguments");
   }
 
   std::string unique_name(const std::string& wanted) {
@@ -202,10 +199,8 @@ class EntryExport {
     return name;
   }
 
-  std::size_t add_leaf(const mem::BufferPtr& buffer) {
+  void add_leaf(const mem::BufferPtr& buffer) {
     const CapturedValue from = stage().leaf_of(buffer, *graph_);
-    for (std::size_t k = 0; k < froms_.size(); ++k)
-      if (froms_[k].kind == from.kind && froms_[k].index == from.index) return k;
     froms_.push_back(from);
     const NodePtr node = node_of(from);
     ExportLeaf& leaf = unit_.leaves.emplace_back();
@@ -221,53 +216,21 @@ class EntryExport {
     } else {
       leaf.kind = Kind::embedded;
       leaf.tensor = runtime::exported_tensor(*node, fmt::format("constant{}", from.index));
-      leaf.tensor.bytes = numel(node->shape).value() * static_cast<std::int64_t>(itemsize(node->dtype));
       leaf.data = runtime::elements_of(*node, leaf.tensor.bytes);
     }
-    return unit_.leaves.size() - 1;
   }
 
   void plan() {
-    std::vector<NodePtr> roots;
-    std::vector<std::size_t> outputs;  // of the roots
-    const Device device = results_.front()->device;
-    for (std::size_t r = 0; r < results_.size(); ++r) {
-      if (results_[r]->realized()) continue;
-      roots.push_back(results_[r]);
-      outputs.push_back(r);
-    }
-    if (!roots.empty()) {
-      runtime::KeySnapshot looked(roots, runtime::BesideRoots::nothing);
-      runtime::Key& key = looked.key;
-      key.keep_leaves();
-      key.checks = false;
-      for (const NodePtr& r : results_) key.devices.push_back(r->device);
-      for (const Device other : key.devices) {
-        if (other == device) continue;
-        throw DeviceError(kOperation, "the entry works on " + device.str() + " and " + other.str() +
-                                          "; an export is for one device: capture the parts as functions of their own");
-      }
-      for (const mem::BufferPtr& leaf : key.leaves) add_leaf(leaf);
-      // Rows are kept and kernels are joined for numbers only.
-      schedule::FusionLimits limits = runtime::limits_of(backend::backend_for(device));
-      limits.row_bytes = 0;
-      limits.parts = 1;
-      if (general_)
-        limits.patterns = {
-            .product_work = 0, .product_side = 0, .product_depth = 0, .vector_work = 0, .window_work = 0};
-      try {
-        plan_ = std::make_unique<const runtime::SymbolicPlan>(roots, key, limits);
-      } catch (const ArgumentError& error) {
-        const std::string_view why = error.reason();
-        refuse(fmt::format("entry {} cannot be planned for symbolic sizes: {}; {}", number_, why, kFixedInstead));
-      }
-      std::vector<std::int64_t> hints;
-      for (const sym::Expr variable : plan_->variables()) hints.push_back(facts_[symbols_.fact_of(variable)]);
-      runtime::add_plan(unit_, *plan_, hints, outputs);
-    }
-    for (std::size_t r = 0; r < results_.size(); ++r)
-      if (results_[r]->realized())
-        unit_.copies.push_back({{ExportMemory::Kind::leaf, add_leaf(results_[r]->buffer)}, r});
+    const auto name_leaves = [&](std::span<const graph::Node* const> nodes) {
+      for (const graph::Node* node : nodes) add_leaf(node->buffer);
+    };
+    runtime::add_roots(
+        unit_, results_, name_leaves,
+        {.hint = [&](sym::Expr variable) { return facts_[symbols_.fact_of(variable)]; },
+         .general = general_,
+         .works = "the entry works",
+         .instead = "capture the parts as functions of their own",
+         .unplanned = fmt::format("entry {} cannot be planned for symbolic sizes: {{}}; {}", number_, kFixedInstead)});
   }
 
   void order_leaves() {
@@ -275,15 +238,6 @@ class EntryExport {
       if (unit_.leaves[k].kind != ExportLeaf::Kind::embedded) unit_.order.push_back(k);
     std::ranges::stable_sort(unit_.order, {}, [&](std::size_t k) { return froms_[k].index; });
   }
-
-  /// The sizes of a call, by the symbols.
-  CallValues values(std::span<const std::int64_t> call) const {
-    CallValues out;
-    for (const sym::Environment::Symbol& s : symbols_.env().environment().symbols.all())
-      out.push_back(call[symbols_.fact_of(s.expr)]);
-    return out;
-  }
-  friend class EntryPlans;
 
   /// The guards of the trace, and what planning and rendering decided; over the names of the sizes.
   void read_guards() {
@@ -306,94 +260,49 @@ class EntryExport {
   std::vector<CapturedValue> froms_;  // of unit_.leaves
   std::set<std::string> taken_;
   ExportUnit unit_;
-  std::unique_ptr<const runtime::SymbolicPlan> plan_;
 };
 
-/// The plans of one entry. A plan is made for the sizes of a call if no earlier one serves these.
-class EntryPlans {
- public:
-  EntryPlans(const CapturedEntry& entry, std::size_t number, const FunctionExportOptions& options)
-      : entry_(entry), number_(number), options_(options), traced_(entry.traced.begin(), entry.traced.end()) {
-    add(traced_);
-    for (const std::vector<std::int64_t>& sizes : options.serve) add(asked(sizes));
-    add_met();
-    // Where these plans ask something of the sizes, one that asks less serves the others.
-    const auto asks = [](const ExportUnit::Guard& guard) { return guard.planned; };
-    if (std::ranges::all_of(units_, [&](const auto& unit) { return std::ranges::any_of(unit->guards, asks); }))
-      try_general();
+/// The facts of a call of these sizes: each is set wherever it is an argument's.
+CallValues asked(const CapturedEntry& entry, std::size_t number, EntryExport& first, CallValues call,
+                 const std::vector<std::int64_t>& sizes) {
+  const std::size_t symbols = first.unit().symbols.size();
+  if (sizes.size() != symbols)
+    refuse(fmt::format("a set of {} sizes to serve; the entry has {} sizes", sizes.size(), symbols));
+  for (std::size_t k = 0; k < symbols; ++k) {
+    const std::size_t fact = first.fact_of(k);
+    call[fact] = sizes[k];
+    for (const api::SizeSymbols::Symbol& s : entry.symbols.symbols())
+      if (entry.symbols.fact_of(s.size.node()) == fact) call[s.fact] = sizes[k];
   }
+  if (const auto miss = entry.size_guards.value().first_miss(call.data()))
+    refuse(fmt::format("sizes to serve that entry {} does not: it needs {}; they have {}", number, miss->guard,
+                       miss->value));
+  return call;
+}
 
-  std::vector<ExportUnit*> units() const {
-    std::vector<ExportUnit*> out;
-    for (const std::unique_ptr<ExportUnit>& unit : units_) out.push_back(unit.get());
-    return out;
+/// The plans of one entry: for the traced call, and for the sizes that are asked for and that no earlier plan serves.
+/// Where all ask something of the sizes, one that asks less serves the others.
+std::vector<std::unique_ptr<EntryExport>> plans_of(const CapturedEntry& entry, std::size_t number,
+                                                   const FunctionExportOptions& options) {
+  std::vector<std::unique_ptr<EntryExport>> made;
+  const auto add = [&](const CallValues& call, bool general) {
+    if (general || std::ranges::none_of(made, [&](const auto& plan) { return plan->serves(call); }))
+      made.push_back(std::make_unique<EntryExport>(entry, number, options, call, made.size(), general));
+  };
+  const CallValues traced(entry.traced.begin(), entry.traced.end());
+  add(traced, false);
+  for (const std::vector<std::int64_t>& sizes : options.serve)
+    add(asked(entry, number, *made.front(), traced, sizes), false);
+  const auto asks = [](const auto& plan) {
+    return std::ranges::any_of(plan->unit().guards, [](const ExportUnit::Guard& guard) { return guard.planned; });
+  };
+  if (!std::ranges::all_of(made, asks)) return made;
+  try {
+    add(traced, true);
+  } catch (const ArgumentError&) {  // it would only serve sizes that nobody asked for
   }
-
- private:
-  // Of plans for sizes that were met, and not asked for.
-  static constexpr std::size_t kMostPlans = 8;
-
-  bool served(const CallValues& call) const {
-    for (std::size_t k = 0; k < made_.size(); ++k)
-      if (source::cpp::serves(*units_[k], made_[k]->values(call))) return true;
-    return false;
-  }
-  void add(const CallValues& call, bool general = false) {
-    if (!general && served(call)) return;
-    auto made = std::make_unique<EntryExport>(entry_, number_, options_, call, made_.size(), general);
-    units_.push_back(made->make());
-    made_.push_back(std::move(made));
-  }
-
-  /// Sets a size wherever it is an argument's.
-  void set(CallValues& call, std::size_t fact, std::int64_t value) const {
-    const api::SizeSymbols& symbols = entry_.symbols;
-    call[fact] = value;
-    for (const api::SizeSymbols::Symbol& s : symbols.symbols())
-      if (symbols.fact_of(s.size.node()) == fact) call[s.fact] = value;
-  }
-  CallValues asked(const std::vector<std::int64_t>& sizes) const {
-    const auto& symbols = made_.front()->symbols_.env().environment().symbols.all();
-    if (sizes.size() != symbols.size())
-      refuse(fmt::format("a set of {} sizes to serve; the entry has {} sizes", sizes.size(), symbols.size()));
-    CallValues call = traced_;
-    for (std::size_t k = 0; k < sizes.size(); ++k)
-      set(call, made_.front()->symbols_.fact_of(symbols[k].expr), sizes[k]);
-    if (const auto miss = entry_.size_guards.value().first_miss(call.data()))
-      refuse(fmt::format("sizes to serve that entry {} does not: it needs {}; they have {}", number_, miss->guard,
-                         miss->value));
-    return call;
-  }
-  void try_general() {
-    try {
-      add(traced_, true);
-    } catch (const ArgumentError&) {
-      return;  // it would only serve sizes that nobody asked for
-    }
-  }
-  void add_met() {
-    const CapturedStage& stage = entry_.stages.front();
-    std::vector<std::vector<std::int64_t>> met = stage.plans().met(api::PlanTable::kMost);
-    std::ranges::sort(met);
-    for (const std::vector<std::int64_t>& sizes : met) {
-      if (made_.size() >= kMostPlans) return;
-      CallValues call = traced_;
-      for (std::size_t k = 0; k < sizes.size(); ++k) set(call, stage.facts()[k], sizes[k]);
-      try {
-        add(call);
-      } catch (const ArgumentError&) {
-        continue;  // nobody asked for these
-      }
-    }
-  }
-
-  const CapturedEntry& entry_;
-  const std::size_t number_;
-  const FunctionExportOptions& options_;
-  const CallValues traced_;
-  std::vector<std::unique_ptr<EntryExport>> made_;  // own the environments
-  std::vector<std::unique_ptr<ExportUnit>> units_;
-};
+  return made;
+}
 
 ExportedArgument described_argument(const ExportUnit& unit, const ExportedTensor& t) {
   ExportedArgument out{t.name, t.dtype, {}};
@@ -417,8 +326,9 @@ ExportedFunction export_captured(const Captured& captured, const std::string& di
                                  const FunctionExportOptions& options) {
   const std::vector<const CapturedEntry*> entries = captured.entries();
   const std::size_t number = choose_entry(captured, entries, options.entry);
-  const EntryPlans plans(*entries[number], number, options);
-  const std::vector<ExportUnit*> units = plans.units();
+  const std::vector<std::unique_ptr<EntryExport>> plans = plans_of(*entries[number], number, options);
+  std::vector<ExportUnit*> units;
+  for (const std::unique_ptr<EntryExport>& plan : plans) units.push_back(&plan->unit());
   const std::string source = source::cpp::export_source(units);
   const std::vector<runtime::DumpFile> files{{options.name + ".hpp", source::cpp::export_header(units)},
                                              {options.name + ".cpp", source}};

@@ -5,8 +5,8 @@
 #include <algorithm>
 #include <utility>
 
-#include "capture/loaded_graph.hpp"
 #include "base/debug.hpp"
+#include "capture/loaded_graph.hpp"
 #include "oriel/error.hpp"
 #include "runtime/trace.hpp"
 

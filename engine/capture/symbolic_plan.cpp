@@ -1,8 +1,8 @@
 #include "capture/symbolic_plan.hpp"
 
 #include <algorithm>
-#include "oriel/inline_vector.hpp"
 #include <utility>
+#include "oriel/inline_vector.hpp"
 
 #include "runtime/key.hpp"
 #include "sym/environment.hpp"

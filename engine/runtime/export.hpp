@@ -2,18 +2,19 @@
 #pragma once
 
 #include <cstdint>
+#include <functional>
 #include <span>
 #include <string>
+#include <string_view>
 #include <utility>
 #include <vector>
 
 #include "graph/node.hpp"
-#include "runtime/symbolic_plan.hpp"
 #include "source/cpp/export/unit.hpp"
 
 namespace oriel::runtime {
 
-/// What an export says of a tensor, whose sizes may be symbols; without its bytes.
+/// What an export says of a tensor. Its bytes are 0 if its sizes are symbols.
 ExportedTensor exported_tensor(const graph::Node& node, std::string name);
 /// The elements of a leaf. Throws DeviceError if they cannot be read.
 std::vector<unsigned char> elements_of(const graph::Node& node, std::int64_t bytes);
@@ -21,11 +22,26 @@ std::vector<unsigned char> elements_of(const graph::Node& node, std::int64_t byt
 /// Throws ArgumentError unless kernels can have tiles of at most `longest` elements.
 void check_longest_tile(int longest);
 
-/// Adds the plan's kernels (equal ones once) and its memory to a unit that has names, symbols, leaves and outputs. Leaf
-/// i of the plan is leaf i of the unit; root i is output outputs[i]. `hints`: sizes that speed is chosen for, one for
-/// each of the plan's variables. Throws ArgumentError for a kernel that has no form for symbolic sizes.
-void add_plan(source::cpp::ExportUnit& unit, const SymbolicPlan& plan, std::span<const std::int64_t> hints,
-              std::span<const std::size_t> outputs);
+/// Adds the outputs of these roots. `names`: one for each; none: out0, out1, ... `what`: the roots, in an error.
+void name_outputs(source::cpp::ExportUnit& unit, std::span<const graph::NodePtr> roots,
+                  const std::vector<std::string>& names, std::string_view what);
+
+/// Adds a leaf to the unit for each of these nodes, which all have other memory.
+using NameLeaves = std::function<void(std::span<const graph::Node* const>)>;
+/// What the sizes of an export decide, and the words of errors.
+struct ExportSizes {
+  std::function<std::int64_t(sym::Expr)> hint = {};  // the size of a symbol that speed is chosen for
+  /// Asks less of the sizes: each reduction that may have a form of its own has a kernel to itself, whether that pays
+  /// or not.
+  bool general = false;
+  std::string works = "the results need work";
+  std::string instead = "realise what is on the other one and copy it";
+  std::string unplanned = {};  // the format of an error with the reason why symbolic sizes cannot be planned
+};
+/// Plans the roots for export, each of which is an output of the unit, and adds leaves, kernels and memory. The unit
+/// has its names and symbols. No leaf is overwritten and nothing is realised.
+void add_roots(source::cpp::ExportUnit& unit, std::span<const graph::NodePtr> roots, const NameLeaves& name_leaves,
+               const ExportSizes& sizes);
 
 struct ExportRequest {
   std::string name;

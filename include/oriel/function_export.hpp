@@ -19,9 +19,9 @@ struct FunctionExportOptions {
   /// The number of the entry (Function::entry_of, Function::entries). By default the only one with symbolic sizes.
   std::optional<std::size_t> entry = {};
   /// Sets of sizes that the export must serve, each in the order of FunctionEntry::symbols. A plan takes decisions that
-  /// hold around the sizes for which it is made. So the export holds several: one for the traced call, one for each set
-  /// in `serve`, and up to 8 for other sets that the entry has met. A set that an earlier plan covers gets none. A
-  /// general plan, which takes no decision about speed that depends on the sizes, serves all others.
+  /// hold around the sizes for which it is made. So the export holds several: one for the traced call, and one for each
+  /// set in `serve` that no earlier plan covers. A general plan, which takes no decision about speed that depends on
+  /// the sizes, serves all others.
   std::vector<std::vector<std::int64_t>> serve = {};
   /// Names for the sizes, in the order of FunctionEntry::symbols. If empty, they have the names of the symbols: s0, ...
   std::vector<std::string> sizes = {};

@@ -12,6 +12,7 @@
 #include "source/cpp/contraction_programs.hpp"
 #include "source/cpp/heading.hpp"
 #include "source/cpp/kernel_sizes.hpp"
+#include "source/cpp/loop_order.hpp"
 #include "source/cpp/product_order.hpp"
 #include "source/cpp/snippets.hpp"
 #include "source/cpp/spelling.hpp"
@@ -443,6 +444,7 @@ void multiply(Work& w, Int batch, Int row, Int rows, Int column, Int columns) {
   }
 )";
     }
+    if (keep_ != Keep::Heap) return text + kWholeRows;
     const char* const constant = symbolic_ != nullptr ? "const" : "constexpr";
     text += fmt::format("  {0} Int kBlocks = kBatches * kAcross * kDown;\n  {0} Int kEach = kPoints / kBlocks;\n",
                         constant);
@@ -454,9 +456,20 @@ void multiply(Work& w, Int batch, Int row, Int rows, Int column, Int columns) {
              least(kColumnBlock, kColumns - column));
   }
 )";
-    if (keep_ == Keep::Heap) text += "  ::operator delete(work, std::align_val_t(64));\n";
-    return text + "}\n";
+    return text + "  ::operator delete(work, std::align_val_t(64));\n}\n";
   }
+
+  /// Computes exactly the rows of the range, which consists of whole ones.
+  static constexpr const char* kWholeRows = R"(  for (Int at = first / kColumns; at < last / kColumns;) {
+    const Int batch = at / kRows, begin = at % kRows, end = least(kRows, begin + last / kColumns - at);
+    for (Int column = 0; column < kColumns; column += kColumnBlock) {
+      for (Int row = begin; row < end; row += kRowBlock)
+        multiply(w, batch, row, least(kRowBlock, end - row), column, least(kColumnBlock, kColumns - column));
+    }
+    at += end - begin;
+  }
+}
+)";
 
   /// Statements that choose the order of the sum, and leave where it is that of all other sums.
   std::string choose_order() {
@@ -512,6 +525,16 @@ std::optional<ProductForm> rendered_contraction(const LoopProgram& program) {
   std::optional<ProductForm> form = codegen::product_form(program);
   if (form && form->path == codegen::ProductPath::Dots) return std::nullopt;
   return form;
+}
+
+bool takes_whole_rows(const LoopProgram& program, const LoopProgram* symbolic, std::size_t columns) {
+  const auto form = symbolic != nullptr ? codegen::symbolic_form(*symbolic, program) : rendered_contraction(program);
+  if (!form) return symbolic != nullptr || same_program(with_long_last_loop(program), program);
+  std::size_t next = 0;
+  for (const auto* loops : {&form->shape.batch_loops, &form->shape.row_loops, &form->shape.column_loops})
+    for (const std::size_t d : *loops)
+      if (d != next++) return false;
+  return form->shape.column_loops.empty() || form->shape.column_loops.front() >= columns;
 }
 
 LoopsSource render_contraction(const LoopProgram& program, const ProductForm& plan, Keep keep, int longest_tile,

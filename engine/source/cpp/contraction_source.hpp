@@ -14,8 +14,12 @@ namespace oriel::source::cpp {
 /// (summed as one block). nullopt: it is rendered as plain loops.
 std::optional<codegen::ProductForm> rendered_contraction(const codegen::LoopProgram& program);
 
+/// Does an embedded kernel compute any range of rows, each of which is all points of the outer loops from `columns` on?
+/// `symbolic`: the program with symbols; null if all sizes are numbers.
+bool takes_whole_rows(const codegen::LoopProgram& program, const codegen::LoopProgram* symbolic, std::size_t columns);
+
 /// The source, with the interface that render.hpp states. Blocks of results are dealt out to ranges of outer points: of
-/// ranges that cover all points once, each block is computed by one.
+/// ranges that cover all points once, each block is computed by one. An embedded kernel computes ranges of whole rows.
 LoopsSource render_contraction(const codegen::LoopProgram& program, const codegen::ProductForm& plan, Keep keep,
                                int longest_tile, SharedHelpers* shared = nullptr);
 

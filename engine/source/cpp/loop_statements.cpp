@@ -118,9 +118,22 @@ void LoopStatements::write_loops() {
 std::string LoopStatements::declare_kept() {
   if (sizes_.unit() && tiling_.rows && !sizes_.outer().empty()) from_sizes_ = rows_from_sizes(kRowElements, kMostRows);
   std::string text;
-  for (const Stage& stage : program_.stages) {
+  for (std::size_t s = 0; s < program_.stages.size(); ++s) {
+    const Stage& stage = program_.stages[s];
     for (const Instr& in : stage.body) {
       if (in.result == kNoValue || kept_[at(in.result)].empty() || sizes_.unit()) continue;
+      if (sizes_.symbolic()) {
+        const std::string& name = kept_[at(in.result)];
+        const std::string element = type_of(in.result).text;
+        if (form_.packets) snippets_.need("allocated_packets");
+        if (variables_.framed()) variables_.member(pointer_type(element), name);
+        from_sizes_ += fmt::format("  {}{} = static_cast<{}*>(arguments[{}]);\n",
+                                   variables_.framed() ? "f." : element + "* const ", name, element,
+                                   program_.arguments.size() + kept_bytes_.size());
+        kept_bytes_.push_back((tiling_.row_step * numel(sizes_.inner(s)) + 64) *
+                              static_cast<std::int64_t>(itemsize(program_.values[at(in.result)])));
+        continue;
+      }
       const std::int64_t elements = tiling_.row_step * numel(stage.inner, "render").value() + 64;
       const Type type = values_type(fmt::format("Values<{}, {}>", type_of(in.result).text, elements),
                                     program_.values[at(in.result)], elements);

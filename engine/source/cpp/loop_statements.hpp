@@ -20,6 +20,8 @@ class LoopStatements : public CppStatementWriter {
   /// Declares the rows that a block keeps from stage to stage. They have 64 elements more, so that whole registers may
   /// be written.
   std::string declare_kept();
+  /// Bytes of those whose memory the caller gives: of symbolic sizes.
+  const std::vector<SymInt>& kept_bytes() const { return kept_bytes_; }
   /// Writes the loops over the range's outer points, run by run along the last loop.
   void write_loops();
 
@@ -39,6 +41,7 @@ class LoopStatements : public CppStatementWriter {
   std::string reducer(const codegen::Reduction& r) const;
   void declare_reducer(const Type& type, const std::string& name);
 
+  std::vector<SymInt> kept_bytes_;
   std::vector<std::vector<codegen::ValueId>> read_inside_;  // by stage: the outer values that its loops read
 };
 

@@ -32,6 +32,7 @@ class Renderer : private LoopStatements {
     return assemble(kept + loops);
   }
   std::int64_t frame() const { return frame_; }
+  using LoopStatements::kept_bytes;
   bool uses_eigen() const { return snippets_.needs("packets"); }
 
  private:
@@ -123,7 +124,7 @@ class Renderer : private LoopStatements {
 LoopsSource render_loops(const LoopProgram& program, const LoopsForm& form) {
   Renderer renderer(program, form);
   std::string source = renderer.run();
-  return {std::move(source), renderer.frame(), renderer.uses_eigen()};
+  return {std::move(source), renderer.frame(), renderer.uses_eigen(), renderer.kept_bytes()};
 }
 
 }  // namespace oriel::source::cpp

@@ -3,6 +3,7 @@
 
 #include <cstdint>
 #include <string>
+#include <vector>
 
 #include "codegen/loop_program.hpp"
 #include "source/shared_helpers.hpp"
@@ -30,6 +31,8 @@ struct LoopsSource {
   std::string source;
   std::int64_t bytes = 0;  // of the frame, for Keep::Frame
   bool eigen = false;      // does it include Eigen?
+  /// Bytes of the rows that a kernel of symbolic sizes keeps, which are its last arguments.
+  std::vector<SymInt> kept = {};
 };
 
 /// Of a program of one part.

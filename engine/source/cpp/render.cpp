@@ -8,12 +8,11 @@
 #include "codegen/join.hpp"
 #include "oriel/error.hpp"
 #include "source/cpp/contraction_source.hpp"
-#include "source/cpp/kernel_sizes.hpp"
 #include "source/cpp/loop_order.hpp"
-#include "source/cpp/loops_source.hpp"
 #include "source/cpp/scan_source.hpp"
 #include "source/cpp/scatter_source.hpp"
 #include "source/cpp/sort_source.hpp"
+#include "source/cpp/unit.hpp"
 #include "source/names.hpp"
 
 namespace oriel::source::cpp {
@@ -29,14 +28,25 @@ namespace {
 }
 
 LoopsSource render_one(const codegen::LoopProgram& program, Keep keep, int longest_tile,
-                       SharedHelpers* shared = nullptr) {
-  if (program.sorting) return render_sort(program, keep);
-  if (program.scanning) return render_scan(program, keep);
-  if (program.scattering) return render_scatter(program, keep);
+                       SharedHelpers* shared = nullptr, const SymbolicSizes* symbolic = nullptr) {
+  if (program.sorting) return render_sort(program, keep, symbolic);
+  if (program.scanning) return render_scan(program, keep, symbolic);
+  if (program.scattering) return render_scatter(program, keep, symbolic);
   if (program.hosting) refuse_host(program);
-  if (const auto plan = rendered_contraction(program))
-    return render_contraction(program, *plan, keep, longest_tile, shared);
-  return render_loops(with_long_last_loop(program), {keep, longest_tile, -1, shared});
+  if (symbolic == nullptr) {
+    if (const auto plan = rendered_contraction(program))
+      return render_contraction(program, *plan, keep, longest_tile, shared);
+    return render_loops(with_long_last_loop(program), {keep, longest_tile, -1, shared});
+  }
+  const std::optional<codegen::ProductForm> product = codegen::symbolic_form(*symbolic->program, program);
+  if (!product) return render_loops(program, {keep, longest_tile, -1, nullptr, symbolic});
+  // Which of the two runs depends on the sizes.
+  codegen::LoopProgram plain = program;
+  plain.name += "_loops";
+  const LoopsSource loops = render_loops(plain, {keep, longest_tile, -1, nullptr, symbolic});
+  LoopsSource made =
+      render_contraction(program, *product, keep, longest_tile, *symbolic, {identifier(plain.name), loops.bytes});
+  return {loops.source + "\n" + made.source, made.bytes, loops.eigen || made.eigen};
 }
 
 std::string host_text(const codegen::LoopProgram& program) {
@@ -47,52 +57,53 @@ std::string host_text(const codegen::LoopProgram& program) {
 
 std::string render(const codegen::LoopProgram& program) {
   if (program.hosting) return host_text(program);
-  if (codegen::parts_of(program) > 1) return render_parts(program, false, 256);
+  if (codegen::parts_of(program) > 1) return render_parts(program);
   return render_one(program, Keep::Heap, 256).source;
 }
 
 std::string render_beside(const codegen::LoopProgram& program, SharedHelpers& shared) {
   if (program.hosting) return host_text(program);
-  if (codegen::parts_of(program) > 1) return render_parts(program, false, 256, &shared);
+  if (codegen::parts_of(program) > 1) return render_parts(program, &shared);
   return render_one(program, Keep::Heap, 256, &shared).source;
 }
 
-std::string render_embedded(const codegen::LoopProgram& program, int longest_tile) {
-  if (codegen::parts_of(program) > 1) return render_parts(program, true, longest_tile);
-  return render_one(program, Keep::Stack, longest_tile).source;
+LoopsSource render_embedded(const codegen::LoopProgram& program, Keep keep, int longest_tile,
+                            const SymbolicSizes* symbolic) {
+  return render_one(program, keep, longest_tile, nullptr, symbolic);
 }
 
-FramedKernel render_framed(const codegen::LoopProgram& program, int longest_tile) {
-  LoopsSource framed = render_one(program, Keep::Frame, longest_tile);
-  return {std::move(framed.source), framed.bytes, framed.eigen};
-}
-
-FramedKernel render_symbolic(const codegen::LoopProgram& symbolic, const codegen::LoopProgram& program,
-                             SizeTable& table, std::span<const SizeNumber> numbers, int longest_tile, bool framed) {
-  if (codegen::parts_of(program) > 1) {
-    throw ArgumentError("export_cpp",
-                        fmt::format("kernel {} consists of kernels that were fused row by row, whose form depends on "
-                                    "the numbers; export the computation at one size (export_cpp of tensors)",
-                                    program.name));
+std::string render_fused(const std::string& name, std::span<const FusedPart> parts, std::span<const SymInt> row_bytes,
+                         SymInt rows, SizeTable* table, bool framed) {
+  const auto number = [&](SymInt n) {
+    return n.is_symbolic() ? fmt::format("sizes[{}]", table->place(n)) : to_string(n);
+  };
+  std::string text = fmt::format(
+      "// Kernel {}: parts that run for some rows at a time\n#include <cstdint>\n\nnamespace "
+      "kernel_{} {{\n\nusing Int = std::int64_t;\n",
+      name, name);
+  text += scalar_type();
+  text += entry_head(kEmbeddedLinkage, name, table != nullptr, framed);
+  text += fmt::format(
+      "  const Int most = {};\n  for (Int row = first, end; row < last; row = end) {{\n"
+      "    end = last - row < most ? last : row + most;\n",
+      number(rows));
+  for (const FusedPart& part : parts) {
+    std::string list;
+    for (const std::size_t a : part.arguments) {
+      if (!list.empty()) list += ", ";
+      list += identical(row_bytes[a], SymInt(0))
+                  ? fmt::format("arguments[{}]", a)
+                  : fmt::format(
+                        "reinterpret_cast<void*>(reinterpret_cast<std::uintptr_t>(arguments[{}]) - "
+                        "static_cast<std::uintptr_t>(row * {}))",
+                        a, number(row_bytes[a]));
+    }
+    text += fmt::format(
+        "    {{\n      void* const list[] = {{{0}}};\n      kernel_{1}::{1}(list, reinterpret_cast<const "
+        "kernel_{1}::Scalar*>(parameters), row * {2}, end * {2}{3}{4});\n    }}\n",
+        list, part.name, number(part.points), table != nullptr ? ", sizes" : "", framed ? ", frame" : "");
   }
-  const Keep keep = framed ? Keep::Frame : Keep::Stack;
-  const SymbolicSizes sizes{&symbolic, &table, numbers};
-  if (program.sorting) return {render_sort(program, keep, &sizes).source, 0, false};
-  if (program.scanning) return {render_scan(program, keep, &sizes).source, 0, false};
-  if (program.scattering) return {render_scatter(program, keep, &sizes).source, 0, false};
-  if (program.hosting) refuse_host(program);
-  const std::optional<codegen::ProductForm> product = codegen::symbolic_form(symbolic, program);
-  if (!product) {
-    LoopsSource made = render_loops(program, {keep, longest_tile, -1, nullptr, &sizes});
-    return {std::move(made.source), made.bytes, made.eigen};
-  }
-  // Which of the two runs depends on the sizes.
-  codegen::LoopProgram plain = program;
-  plain.name += "_loops";
-  const LoopsSource loops = render_loops(plain, {keep, longest_tile, -1, nullptr, &sizes});
-  LoopsSource made =
-      render_contraction(program, *product, keep, longest_tile, sizes, {identifier(plain.name), loops.bytes});
-  return {loops.source + "\n" + made.source, made.bytes, loops.eigen || made.eigen};
+  return text + fmt::format("  }}\n}}\n\n}}  // namespace kernel_{}\n", name);
 }
 
 std::string render_unit(const codegen::LoopProgram& symbolic, const codegen::LoopProgram& program,

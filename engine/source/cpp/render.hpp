@@ -4,9 +4,11 @@
 #include <cstdint>
 #include <span>
 #include <string>
+#include <vector>
 
 #include "codegen/loop_program.hpp"
-#include "source/cpp/size_source.hpp"
+#include "source/cpp/kernel_sizes.hpp"
+#include "source/cpp/loops_source.hpp"
 #include "source/shared_helpers.hpp"
 
 namespace oriel::source::cpp {
@@ -32,27 +34,27 @@ std::string render(const codegen::LoopProgram& program);
 /// The same, whose helpers go to `shared`: the source includes that header and reads as the kernel.
 std::string render_beside(const codegen::LoopProgram& program, SharedHelpers& shared);
 
-/// The same as part of a larger source: the function has internal linkage, in namespace kernel_<name>, and all that it
-/// keeps lies on the stack, so that it neither allocates nor leaves a symbol behind. Tiles are of at most
-/// `longest_tile` elements, a power of two from 16 to 256, which changes no result.
-std::string render_embedded(const codegen::LoopProgram& program, int longest_tile = 256);
+/// The same of a program of one part as part of a larger source: the function has internal linkage, in namespace
+/// kernel_<name>, and all that it keeps lies on the stack, so that it neither allocates nor leaves a symbol behind.
+/// Tiles are of at most `longest_tile` elements, a power of two from 16 to 256, which changes no result. With
+/// Keep::Frame it has a last parameter `void* frame`: what the kernel keeps lies there, `bytes` of it, aligned to 64,
+/// and on the stack are a few variables. `bytes` is also about what the kernel has on the stack without a frame.
+/// `symbolic`: the kernel at all sizes, of which `program` is one; null if sizes are numbers. Then the function has one
+/// more parameter before the frame, `const std::int64_t* sizes`: the array of the table's sizes. A contraction adds in
+/// the order of the engine at these sizes: on packed panels, or in loops as they stand.
+LoopsSource render_embedded(const codegen::LoopProgram& program, Keep keep, int longest_tile,
+                            const SymbolicSizes* symbolic = nullptr);
 
-/// The same with a last parameter `void* frame`: what the kernel keeps lies there, `bytes` of it, aligned to 64, and on
-/// the stack are a few variables. `bytes` is also about what render_embedded's kernel has on the stack.
-struct FramedKernel {
-  std::string source;
-  std::int64_t bytes = 0;
-  bool eigen = false;  // does the source include Eigen? So does render_embedded's then
+/// A part of kernels that are fused.
+struct FusedPart {
+  std::string name;                    // of its function
+  SymInt points = 1;                   // of a row
+  std::vector<std::size_t> arguments;  // their places among those of the kernel
 };
-FramedKernel render_framed(const codegen::LoopProgram& program, int longest_tile = 256);
-
-/// A kernel of symbolic sizes, as render_embedded or (if `framed`) render_framed writes a program. `program`: the
-/// same at some sizes, without kept rows. The function has one more parameter before the frame, `const std::int64_t*
-/// sizes`: the array of the table's sizes. `numbers`: the parameters that are sizes. A contraction
-/// adds in the order of the engine at these sizes: on packed panels, or in loops as they stand. Throws ArgumentError
-/// for a kernel whose form follows from numbers: one of several parts.
-FramedKernel render_symbolic(const codegen::LoopProgram& symbolic, const codegen::LoopProgram& program,
-                             SizeTable& table, std::span<const SizeNumber> numbers, int longest_tile, bool framed);
+/// An embedded kernel that calls its parts for at most `rows` rows at a time. `row_bytes`: by argument; of one that
+/// holds only these rows the bytes of a row, else 0. `table`: that of symbolic sizes; null if they are numbers.
+std::string render_fused(const std::string& name, std::span<const FusedPart> parts, std::span<const SymInt> row_bytes,
+                         SymInt rows, SizeTable* table, bool framed);
 
 /// A kernel of symbolic sizes as a unit by itself, like render(). The function has one more parameter, `const
 /// std::int64_t* sizes`: the array of the table's sizes. `program`: the same at some sizes, one part that neither
@@ -63,7 +65,6 @@ std::string render_unit(const codegen::LoopProgram& symbolic, const codegen::Loo
                         std::span<const std::int32_t> accesses, SizeTable& table, std::string& name);
 
 /// As render() for a program of several parts (codegen/join.hpp): a function for each part, for one row at a time.
-std::string render_parts(const codegen::LoopProgram& program, bool embedded, int longest_tile,
-                         SharedHelpers* shared = nullptr);
+std::string render_parts(const codegen::LoopProgram& program, SharedHelpers* shared = nullptr);
 
 }  // namespace oriel::source::cpp

@@ -10,7 +10,7 @@
 namespace oriel::source::cpp {
 
 // Writes one function for each part, which computes one row, and one that calls them for each outer point.
-std::string render_parts(const codegen::LoopProgram& program, bool embedded, int longest_tile, SharedHelpers* shared) {
+std::string render_parts(const codegen::LoopProgram& program, SharedHelpers* shared) {
   const std::string name = identifier(program.name);
   const int parts = codegen::parts_of(program);
   std::string declarations;
@@ -20,7 +20,7 @@ std::string render_parts(const codegen::LoopProgram& program, bool embedded, int
     const codegen::LoopProgram part = codegen::part_program(program, p, true);
     std::int64_t columns = 1;
     for (std::size_t d = program.outer.size(); d < part.outer.size(); ++d) columns *= part.outer[d].value();
-    sources += '\n' + render_loops(part, {Keep::Stack, longest_tile, -1, shared}).source;
+    sources += '\n' + render_loops(part, {Keep::Stack, 256, -1, shared}).source;
     const std::string function = identifier(part.name);
     declarations += fmt::format(
         "namespace kernel_{0} {{\nunion Scalar;\n__attribute__((noinline)) static void {0}(void* const* arguments, "
@@ -38,7 +38,7 @@ std::string render_parts(const codegen::LoopProgram& program, bool embedded, int
   text += fmt::format(
       "{} void {}(void* const* arguments, const Scalar* parameters, std::int64_t first, std::int64_t "
       "last) {{\n",
-      embedded ? "static" : kLoadedLinkage, name);
+      kLoadedLinkage, name);
   const std::int64_t rows = numel(program.outer, "render").value();
   std::string rows_text;
   std::string ends;
@@ -52,12 +52,8 @@ std::string render_parts(const codegen::LoopProgram& program, bool embedded, int
     // The room behind it is for whole vectors that are written at its end.
     const std::int64_t bytes =
         argument.elements.value() / rows * static_cast<std::int64_t>(itemsize(argument.dtype)) + 64;
-    if (embedded) {
-      rows_text += fmt::format("  alignas(64) unsigned char {}[{}];\n", argument.name, bytes);
-    } else {
-      rows_text += fmt::format("  unsigned char* const {} = new unsigned char[{}];\n", argument.name, bytes);
-      ends += fmt::format("  delete[] {};\n", argument.name);
-    }
+    rows_text += fmt::format("  unsigned char* const {} = new unsigned char[{}];\n", argument.name, bytes);
+    ends += fmt::format("  delete[] {};\n", argument.name);
     list += fmt::format("{}{}", list.empty() ? "" : ", ", argument.name);
   }
   text += rows_text + fmt::format("  void* const all[] = {{{}}};\n", list);

@@ -8,11 +8,11 @@
 
 #include "backend/eigen/backend.hpp"
 #include "backend/eigen/compiled/native.hpp"
-#include "backend/eigen/tile/path_functions.hpp"
 #include "backend/eigen/products/online_plan.hpp"
 #include "backend/eigen/products/parts.hpp"
 #include "backend/eigen/products/small_plan.hpp"
 #include "backend/eigen/products/windows_plan.hpp"
+#include "backend/eigen/tile/path_functions.hpp"
 #include "codegen/definitions.hpp"
 #include "codegen/join.hpp"
 #include "codegen/unroll.hpp"

@@ -1,6 +1,7 @@
 // Exports of entries with symbolic sizes build without Oriel, give the bits of the captured function at all sizes that
 // their guards admit, and refuse others.
 #include <algorithm>
+#include <cstring>
 #include <functional>
 
 #include "oriel/function.hpp"
@@ -24,10 +25,11 @@ using Checks = std::vector<std::function<void()>>;
 /// Exports the function, and adds a run for each set of sizes. `inputs` gives the arguments of a call, which is `call`.
 template <class F, class Inputs, class Call>
 void export_runs(SymbolicProgram& program, Checks& checks, const TemporaryFolder& folder, const F& f,
-                 const FunctionExportOptions& options, const Inputs& inputs, const Call& call,
+                 FunctionExportOptions options, const Inputs& inputs, const Call& call,
                  const std::vector<Sizes>& sizes) {
-  std::vector<Tensor> want;  // the entry meets these sizes, so the export has plans for them
+  std::vector<Tensor> want;
   for (const Sizes& s : sizes) want.push_back(call(inputs(s)));
+  options.serve = sizes;
   const std::size_t number = program.add(options.name, f.export_cpp(folder.path(), options));
   for (std::size_t k = 0; k < sizes.size(); ++k) {
     const std::size_t run = program.add_run(number, sizes[k], inputs(sizes[k]));
@@ -195,6 +197,50 @@ TEST_CASE("an export serves sizes that no plan was made for") {
     program.check(products, k, {layer(x, w)});
     program.check(small, k, {layer(x, w)});
     program.check(rows, k, {softmaxes(x)});
+  }
+}
+
+TEST_CASE("attention is exported as one kernel, whatever sizes were met") {
+  const TemporaryFolder folder;
+  SymbolicProgram program(folder);
+  const auto attention = [](Tensor q, Tensor k, Tensor v) {
+    return matmul(softmax(matmul(q, k.transpose()) * 0.25F), v);
+  };
+  const FunctionOptions open{.dynamic = Dynamic::yes, .names = {"q", "k", "v"}};
+  const auto f = function(attention, open), met = function(attention, open);
+  const auto heads = [](const Sizes& s) {
+    return std::vector<Tensor>{ramp({s[0], s[1], 16}, 0.37), ramp({s[0], s[2], 16}, 0.11), ramp({s[0], s[2], 16}, 0.3)};
+  };
+  const auto call = [&](const auto& function, const Sizes& s) {
+    const std::vector<Tensor> t = heads(s);
+    return function(t[0], t[1], t[2]);
+  };
+  call(f, {3, 70, 96});
+  for (const Sizes& s : std::vector<Sizes>{{3, 70, 96}, {2, 300, 33}, {5, 8, 900}, {4, 513, 64}}) call(met, s);
+  const ExportedFunction files = f.export_cpp(folder.path(), {.name = "attention"});
+  const std::string source = file_text(files.source);
+  CHECK(file_text(met.export_cpp(folder.path(), {.name = "attention"}).source) == source);
+  CHECK(source.find("parts that run for some rows at a time") != std::string::npos);
+  CHECK(export_cpp({call(attention, {3, 70, 96})}, folder.path(), {.name = "fixed"}).kernels == 1);
+  const std::size_t number = program.add("attention", files);
+  const std::size_t small = program.add(
+      "small", f.export_cpp(folder.path(), {.name = "small", .longest_tile = 32, .tiles_in_scratch = true}));
+  const std::vector<Sizes> sizes = {{3, 70, 96}, {2, 300, 33}, {2, 520, 64}, {4, 9, 130}};
+  REQUIRE(files.sizes.size() == 4);
+  for (const Sizes& s : sizes)
+    for (const std::size_t which : {number, small}) program.add_run(which, {s[0], s[1], 16, s[2]}, heads(s));
+  program.build_and_run();
+  // The engine adds the weights of a row in another order, block by block.
+  for (std::size_t k = 0; k < sizes.size(); ++k) {
+    const std::vector<float> want = call(attention, sizes[k]).to_vector<float>();
+    for (const std::size_t which : {number, small}) {
+      CHECK(program.run(which, k).status == "ok");
+      const std::vector<unsigned char> bytes = program.result(which, k, 0);
+      std::vector<float> got(want.size());
+      REQUIRE(bytes.size() == got.size() * sizeof(float));
+      std::memcpy(got.data(), bytes.data(), bytes.size());
+      for (std::size_t i = 0; i < got.size(); ++i) CHECK(got[i] == doctest::Approx(want[i]).epsilon(1e-5));
+    }
   }
 }
 

@@ -234,6 +234,7 @@ class InlineVector {
 #if defined(__GNUC__) && !defined(__clang__)
 #pragma GCC diagnostic push
 #pragma GCC diagnostic ignored "-Wmaybe-uninitialized"  // of bytes that are copied and not read
+#pragma GCC diagnostic ignored "-Wuninitialized"
 #endif
   // Few bytes are copied whole, used or not: a fixed number of instructions, without a call.
   static constexpr bool kCopyWhole = std::is_trivially_copyable_v<T> && N * kElement <= 128;

@@ -30,6 +30,28 @@ bool any_outside(P x, P low, P high) {
 }
 #endif
 
+// snippet divided: keep_nan
+
+/// x / y in float32 for many x and one y. Multiplies by the reciprocal and corrects the quotient by two remainders,
+/// after which it is correctly rounded (Markstein) if nothing here is subnormal or infinite.
+template <class V>
+V divided(V x, float y) {
+#if defined(EIGEN_VECTORIZE) && defined(EIGEN_HAS_SINGLE_INSTRUCTION_MADD)
+  using P = ei::packet_traits<float>::type;
+  const P v = P(x);
+  const float magnitude = y < 0.0f ? -y : y;
+  const bool fits = magnitude >= 0x1p-40f && magnitude <= 0x1p40f;
+  if (__builtin_expect(!fits || any_outside(ei::pabs(v), splat<P>(0x1p-60f), splat<P>(0x1p60f)), 0)) return x / y;
+  const P reciprocal = splat<P>(1.0f / y);
+  const P minus = splat<P>(-y);
+  P q = ei::pmul(v, reciprocal);
+  q = ei::pmadd(ei::pmadd(q, minus, v), reciprocal, q);
+  return V(ei::pmadd(ei::pmadd(q, minus, v), reciprocal, q));
+#else
+  return x / y;
+#endif
+}
+
 // snippet Exp: keep_nan exp_float <cmath>
 
 /// float64: Eigen's, which stops at the smallest normal number. Far out exp(x) = exp(x/2)^2, which rounds once into the

@@ -67,6 +67,48 @@ struct Reduce : F {
   }
 };
 
+// snippet BlockTree:
+
+/// Pairs the values of a reduction's blocks like the digits of a binary counter. `waiting` has room for a value of each
+/// level. combine(a, b) sets b to the combination of a and b.
+class BlockTree {
+ public:
+  void clear() {
+    blocks_ = 0;
+    depth_ = 0;
+  }
+  bool empty() const { return depth_ == 0; }
+  template <class V, class Combine>
+  void add(V* waiting, V& value, Combine combine) {
+    for (std::int64_t b = blocks_++; b % 2 != 0; b /= 2) combine(waiting[--depth_], value);
+    waiting[depth_++] = value;
+  }
+  /// Combines what waits with a value behind it, those of fewest blocks first.
+  template <class V, class Combine>
+  void join(const V* waiting, V& value, Combine combine) {
+    while (depth_ > 0) combine(waiting[--depth_], value);
+  }
+  /// The combination of all. There is one at least.
+  template <class V, class Combine>
+  void take(const V* waiting, V& value, Combine combine) {
+    value = waiting[--depth_];
+    join(waiting, value, combine);
+  }
+
+ private:
+  std::int64_t blocks_ = 0;
+  int depth_ = 0;
+};
+
+/// Combines two values by F.
+template <class F>
+struct Combine {
+  template <class V>
+  void operator()(const V& a, V& b) const {
+    b = F::of(a, b);
+  }
+};
+
 // end of snippets
 
 }  // namespace

@@ -7,14 +7,29 @@ namespace {
 
 template <class F>
 void for_each_snippet(F f) {
-  for (const auto& table : {tile_snippets(),          element_snippets(),         division_snippets(),
-                            philox_snippets(),        halves_snippets(),          packets_snippets(),
-                            float_math_snippets(),    vectors_snippets(),         elementary_snippets(),
-                            angle_math_snippets(),    power_math_snippets(),      in_doubles_snippets(),
-                            divided_snippets(),       reduce_snippets(),          scatter_snippets(),
-                            recurrence_snippets(),    reduction_order_snippets(), reductions_snippets(),
-                            product_order_snippets(), register_blocks_snippets(), size_arithmetic_snippets(),
-                            value_places_snippets(),  memory_check_snippets()}) {
+  for (const auto& table : {tile_snippets(),
+                            element_snippets(),
+                            division_snippets(),
+                            philox_snippets(),
+                            halves_snippets(),
+                            packets_snippets(),
+                            float_math_snippets(),
+                            vectors_snippets(),
+                            elementary_snippets(),
+                            angle_math_snippets(),
+                            power_math_snippets(),
+                            in_doubles_snippets(),
+                            reduce_snippets(),
+                            scatter_snippets(),
+                            recurrence_snippets(),
+                            reduction_order_snippets(),
+                            reductions_snippets(),
+                            product_order_snippets(),
+                            vector_sums_snippets(),
+                            register_blocks_snippets(),
+                            size_arithmetic_snippets(),
+                            value_places_snippets(),
+                            memory_check_snippets()}) {
     for (const Snippet& snippet : table) f(snippet);
   }
 }

@@ -107,13 +107,14 @@ void check_chains(const std::string& level) {
   for (int round = 0; round < 2000; ++round) {
     const std::int64_t n = round < 300 ? round + 1 : static_cast<std::int64_t>(random() % kMost) + 1;
     const std::size_t shift = random() % 16;  // operands and results begin at any element
-    std::vector<ChainLink> links(random() % 5 + 1);
-    for (std::size_t l = 0; l < links.size(); ++l) {
+    std::vector<ChainLink> links(random() % 5 + 2);
+    for (std::size_t l = 0; l + 1 < links.size(); ++l) {
       links[l].op = static_cast<Link>((static_cast<std::size_t>(round) + l * 5) % kLinkKinds);
       links[l].number = random() % 3 == 0;
       links[l].x = in[random() % 4].x + random() % 8;
       links[l].y = in[random() % 4].x + random() % 8;
     }
+    links.back() = {Link::End, false, nullptr, nullptr};
     Numbers<T> out = numbers<T>(static_cast<unsigned>(round));
     const Numbers<T> before = out;
     const bool in_place = random() % 4 == 0;
@@ -121,6 +122,7 @@ void check_chains(const std::string& level) {
     std::vector<T> want(first, first + n);
     for (std::int64_t i = 0; i < n; ++i) {
       for (const ChainLink& link : links) {
+        if (link.op == Link::End) break;
         const bool product = link.op >= Link::AddProduct;
         const T* x = static_cast<const T*>(link.x);
         const T* y = static_cast<const T*>(link.y);
@@ -128,7 +130,7 @@ void check_chains(const std::string& level) {
         s = after(link.op, s, link.number && !product ? x[0] : x[i], link.number ? y[0] : y[i]);
       }
     }
-    chain(out.x + shift, first, links.data(), static_cast<int>(links.size()), n);
+    chain(out.x + shift, first, links.data(), n);
     bool right = true;
     for (std::int64_t i = 0; i < kMost + 64; ++i) {
       const std::int64_t at = i - static_cast<std::int64_t>(shift);

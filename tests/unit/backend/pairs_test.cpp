@@ -13,6 +13,7 @@ namespace pairs_test {
 
 using namespace oriel;
 using namespace oriel::test;
+using backend::isa::Link;
 
 namespace {
 
@@ -85,70 +86,45 @@ TEST_CASE("division by one number gives the bits of a division") {
   }
 }
 
-TEST_CASE("a pair of operations gives the bits of one after the other") {
-  const Op ops[] = {Op::Add, Op::Sub, Op::Mul, Op::Min, Op::Max, Op::Div};
+TEST_CASE("a pair of operations gives the bits of one after the other, also with one number for a whole tile") {
+  struct Operation {
+    Link link;
+    Op op;
+    bool from_left = true;
+  };
+  const Operation seconds[] = {
+      {Link::Add, Op::Add},        {Link::Subtract, Op::Sub}, {Link::SubtractFrom, Op::Sub, false},
+      {Link::Multiply, Op::Mul},   {Link::Divide, Op::Div},   {Link::DivideInto, Op::Div, false},
+      {Link::Exponential, Op::Exp}};
+  const Operation firsts[] = {{Link::Add, Op::Add},
+                              {Link::Subtract, Op::Sub},
+                              {Link::Multiply, Op::Mul},
+                              {Link::Negate, Op::Neg},
+                              {Link::NegateMagnitude, Op::Neg}};
   const Floats a = numbers(1), b = numbers(2), c = numbers(3);
   for (const std::string& level : isa_levels()) {
     const backend::isa::Table& table = backend::isa::table(level.c_str());
-    Floats part, want, got;
-    for (const Op first : ops) {
-      element(table, first)(part.x, a.x, b.x, nullptr, kCount);
-      for (const Op second : ops) {
-        for (const int side : {0, 1}) {
-          const auto pair = table.pair[backend::isa::pair_index(first)][backend::isa::pair_index(second)][side];
-          CHECK((pair == nullptr) == (first == Op::Div));
+    for (const Operation& first : firsts) {
+      for (const Operation& second : seconds) {
+        for (std::size_t k = 0; k < 64; ++k) {
+          const bool by_numbers = k > 0;
+          Floats left = b, right = c, magnitude = a, part, want, got;
+          if (by_numbers) std::fill(std::begin(left.x), std::end(left.x), b.x[k]);
+          if (by_numbers) std::fill(std::begin(right.x), std::end(right.x), c.x[k]);
+          if (first.link == Link::NegateMagnitude) element(table, Op::Abs)(magnitude.x, a.x, nullptr, nullptr, kCount);
+          element(table, first.op)(part.x, magnitude.x, left.x, nullptr, kCount);
+          element(table, second.op)(want.x, second.from_left ? part.x : right.x, second.from_left ? right.x : part.x,
+                                    nullptr, kCount);
+          const auto pair = table.pair[static_cast<int>(first.link)][static_cast<int>(second.link)][by_numbers ? 1 : 0];
+          CHECK((pair == nullptr) == (first.op == Op::Neg && second.op != Op::Exp));
           if (pair == nullptr) continue;
-          const float* left = side == 0 ? part.x : c.x;
-          element(table, second)(want.x, left, side == 0 ? c.x : part.x, nullptr, kCount);
-          pair(got.x, a.x, b.x, c.x, kCount);
+          pair(got.x, a.x, by_numbers ? &b.x[k] : left.x, by_numbers ? &c.x[k] : right.x, kCount);
           CAPTURE(level);
-          CAPTURE(graph::name(first));
-          CAPTURE(graph::name(second));
-          CAPTURE(side);
+          CAPTURE(graph::name(first.op));
+          CAPTURE(graph::name(second.op));
+          CAPTURE(k);
           CHECK(same(got, want));
         }
-      }
-      const auto exp_of = table.exp_of[backend::isa::pair_index(first)];
-      if (exp_of == nullptr) continue;
-      element(table, Op::Exp)(want.x, part.x, nullptr, nullptr, kCount);
-      exp_of(got.x, a.x, b.x, c.x, kCount);
-      CHECK(same(got, want));
-    }
-    if (table.exp_of_negative == nullptr) continue;
-    element(table, Op::Neg)(part.x, a.x, nullptr, nullptr, kCount);
-    element(table, Op::Exp)(want.x, part.x, nullptr, nullptr, kCount);
-    table.exp_of_negative(got.x, a.x, b.x, c.x, kCount);
-    CHECK(same(got, want));
-    element(table, Op::Abs)(part.x, a.x, nullptr, nullptr, kCount);
-    element(table, Op::Neg)(part.x, part.x, nullptr, nullptr, kCount);
-    element(table, Op::Exp)(want.x, part.x, nullptr, nullptr, kCount);
-    table.exp_of_negative_magnitude(got.x, a.x, b.x, c.x, kCount);
-    CHECK(same(got, want));
-  }
-}
-
-TEST_CASE("operations with one number for a whole tile read its first element alone") {
-  const Op ops[] = {Op::Add, Op::Sub, Op::Mul};
-  const Floats a = numbers(1), left = numbers(2), right = numbers(3);
-  for (const std::string& level : isa_levels()) {
-    const backend::isa::Table& table = backend::isa::table(level.c_str());
-    for (std::size_t k = 0; k < 64; ++k) {
-      Floats b, c, part, want, got;
-      std::fill(std::begin(b.x), std::end(b.x), left.x[k]);
-      std::fill(std::begin(c.x), std::end(c.x), right.x[k]);
-      for (const Op first : ops) {
-        const int which = backend::isa::pair_index(first);
-        element(table, first)(part.x, a.x, b.x, nullptr, kCount);
-        for (const Op second : ops) {
-          element(table, second)(want.x, part.x, c.x, nullptr, kCount);
-          table.pair_with_numbers[which][backend::isa::pair_index(second)](got.x, a.x, &left.x[k], &right.x[k], kCount);
-          CAPTURE(level);
-          CHECK(same(got, want));
-        }
-        if (table.exp_with_number[which] == nullptr) continue;
-        element(table, Op::Exp)(want.x, part.x, nullptr, nullptr, kCount);
-        table.exp_with_number[which](got.x, a.x, &left.x[k], nullptr, kCount);
-        CHECK(same(got, want));
       }
     }
   }

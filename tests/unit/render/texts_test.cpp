@@ -1,5 +1,5 @@
-// The texts of rendered sources that the tile machine computes in loops of its own: here compiled, and compared with
-// the definition of their order.
+// The texts of rendered sources, here compiled and compared with the definition of their order. What the tile machine
+// computes in loops of its own gives the same bits.
 #include "ops/level.hpp"  // first
 
 #include <doctest/doctest.h>
@@ -8,17 +8,22 @@
 #include <cmath>
 #include <vector>
 
+#include "backend/eigen/isa/table.hpp"
 #include "ops/functions/element.hpp"
+#include "ops/functions/elementary.hpp"
 #include "ops/functions/reduce.hpp"
-#include "source/cpp/text/divided.hpp"
 #include "source/cpp/text/memory_check.hpp"
+#include "source/cpp/text/packets.hpp"
 #include "source/cpp/text/reductions.hpp"
 #include "source/cpp/text/register_blocks.hpp"
+#include "source/cpp/text/tile.hpp"
 
 namespace texts_test {
 
+namespace isa = oriel::backend::isa;
 namespace text = oriel::source::cpp::text;
 namespace product = oriel::source::cpp::text::product;
+using oriel::DType;
 using text::Int;
 
 namespace {
@@ -72,7 +77,14 @@ TEST_CASE("rows are reduced in blocks of 1024 values, in 32 lanes each") {
       for (std::size_t k = 0; k < some; ++k) tile[static_cast<Int>(k)] = x[at + k];
       row.add(tile, static_cast<Int>(some));
     }
-    CHECK(row.result() == ordered_sum(x.data(), n));
+    const float sum = row.result();
+    CHECK(sum == ordered_sum(x.data(), n));
+    float of_tile_machine = 0;
+    const auto length = static_cast<std::int64_t>(n);
+    isa::table("baseline")
+        .reduce[isa::reduce_index(oriel::graph::Op::Sum)][static_cast<int>(DType::float32)]
+        .rows(x.data(), length, 1, length, &of_tile_machine);
+    CHECK(sum == of_tile_machine);
   }
 }
 
@@ -131,6 +143,44 @@ TEST_CASE("register blocks add one product after the other, for fixed and for sy
   CHECK(wrong == 0);
 }
 
+TEST_CASE("register blocks give the bits of the tile machine's") {
+  using namespace product;
+  constexpr Int depth = 30;
+  const isa::ProductFns& fns = isa::table("baseline").product[static_cast<int>(DType::float32)];
+  const std::vector<float> a = numbers(kRows * kLeftRow);
+  const std::vector<float> b = numbers((depth + 40) * kRightStep);
+  const std::vector<float> add = numbers(kRows * kPitch);
+  std::vector<float> sums(add.size()), of_tile_machine(add.size());
+  for (Int i = 0; i < kRows; i += kHeight) {
+    const auto at = static_cast<std::size_t>(i * kPitch);
+    product::symbolic::sum_rows(a.data() + i * kLeftRow, b.data(), nullptr, depth, nullptr, &add[at], &sums[at],
+                                least(kHeight, kRows - i), kColumns);
+  }
+  const Int width = static_cast<Int>(fns.packet) * fns.packets;
+  for (Int i = 0; i < kRows; i += fns.rows) {
+    for (Int j = 0; j < kColumns; j += width) {
+      isa::ProductBlock q;
+      q.a = a.data() + i * kLeftRow;
+      q.a_row = kLeftRow;
+      q.a_step = kLeftStep;
+      q.b = b.data() + j;
+      q.b_row = kRightStep;
+      q.c = of_tile_machine.data() + i * kPitch + j;
+      q.from = add.data() + i * kPitch + j;
+      q.c_row = q.from_row = kPitch;
+      q.depth = depth;
+      q.rows = static_cast<int>(least(fns.rows, kRows - i));
+      q.cols = static_cast<int>(least(width, kColumns - j));
+      fns.block(q);
+    }
+  }
+  int wrong = 0;
+  for (Int i = 0; i < kRows; ++i)
+    for (Int j = 0; j < kColumns; ++j)
+      if (const auto at = static_cast<std::size_t>(i * kPitch + j); sums[at] != of_tile_machine[at]) ++wrong;
+  CHECK(wrong == 0);
+}
+
 TEST_CASE("squares of registers transpose, with rows and columns that fill none") {
   using namespace product;
   for (const Int columns : {1, 4, 13}) {
@@ -154,7 +204,7 @@ TEST_CASE("division by one number is rounded correctly") {
   for (const float y : {3.0F, -0.1F, 1.0e30F, 1.0e-39F, 7.0F}) {
     int wrong = 0;
     for (std::size_t k = 0; k < x.size(); k += text::kLanes) {
-      const text::Packet quotient = text::divided(text::load(x.data() + k, text::All()), y);
+      const text::Packet quotient = oriel::ops::ORIEL_ISA_LEVEL::divided(text::load(x.data() + k, text::All()), y);
       for (std::size_t l = 0; l < text::kLanes; ++l)
         if (quotient[static_cast<int>(l)] != x[k + l] / y) ++wrong;
     }

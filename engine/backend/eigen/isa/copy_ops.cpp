@@ -1,6 +1,6 @@
 // Boxes of elements between memory and registers: contiguous, strided, reversed, repeated, transposed.
 #include "backend/eigen/isa/half.hpp"
-#include "backend/eigen/isa/squares.hpp"
+#include "backend/eigen/isa/vectors.hpp"
 
 namespace oriel::backend::isa::ORIEL_ISA_LEVEL {
 namespace {
@@ -11,26 +11,16 @@ struct Same {
   using Result = T;
   static T of(T x) { return x; }
 };
-struct WidenFloat16 {
-  using Source = std::uint16_t;
-  using Result = float;
-  static float of(std::uint16_t x) { return widen_float16(x); }
+template <class S, class R, R (*kConvert)(S)>
+struct Converted {
+  using Source = S;
+  using Result = R;
+  static R of(S x) { return kConvert(x); }
 };
-struct NarrowFloat16 {
-  using Source = float;
-  using Result = std::uint16_t;
-  static std::uint16_t of(float x) { return narrow_float16(x); }
-};
-struct WidenBfloat16 {
-  using Source = std::uint16_t;
-  using Result = float;
-  static float of(std::uint16_t x) { return widen_bfloat16(x); }
-};
-struct NarrowBfloat16 {
-  using Source = float;
-  using Result = std::uint16_t;
-  static std::uint16_t of(float x) { return narrow_bfloat16(x); }
-};
+using WidenFloat16 = Converted<std::uint16_t, float, widen_float16>;
+using NarrowFloat16 = Converted<float, std::uint16_t, narrow_float16>;
+using WidenBfloat16 = Converted<std::uint16_t, float, widen_bfloat16>;
+using NarrowBfloat16 = Converted<float, std::uint16_t, narrow_bfloat16>;
 
 template <class F>
 void copy_unit(typename F::Result* dst, const typename F::Source* src, std::int64_t n) {
@@ -404,29 +394,25 @@ void fence() {
 #endif
 }
 
+template <class T>
+void add_copies(Table& t, int log_bytes) {
+  t.copy[log_bytes] = copy_box<Same<T>>;
+  t.pick[log_bytes][0] = pick<T, false>;
+  t.pick[log_bytes][1] = pick<T, true>;
+  t.put[log_bytes] = put<T>;
+}
+
 }  // namespace
 
 void add_copy_ops(Table& table) {
-  table.copy[0] = copy_box<Same<std::uint8_t>>;
-  table.copy[1] = copy_box<Same<std::uint16_t>>;
-  table.copy[2] = copy_box<Same<std::uint32_t>>;
-  table.copy[3] = copy_box<Same<std::uint64_t>>;
+  add_copies<std::uint8_t>(table, 0);
+  add_copies<std::uint16_t>(table, 1);
+  add_copies<std::uint32_t>(table, 2);
+  add_copies<std::uint64_t>(table, 3);
   table.widen_float16 = copy_box<WidenFloat16>;
   table.widen_bfloat16 = copy_box<WidenBfloat16>;
   table.narrow_float16 = copy_box<NarrowFloat16>;
   table.narrow_bfloat16 = copy_box<NarrowBfloat16>;
-  table.pick[0][0] = pick<std::uint8_t, false>;
-  table.pick[0][1] = pick<std::uint8_t, true>;
-  table.pick[1][0] = pick<std::uint16_t, false>;
-  table.pick[1][1] = pick<std::uint16_t, true>;
-  table.pick[2][0] = pick<std::uint32_t, false>;
-  table.pick[2][1] = pick<std::uint32_t, true>;
-  table.pick[3][0] = pick<std::uint64_t, false>;
-  table.pick[3][1] = pick<std::uint64_t, true>;
-  table.put[0] = put<std::uint8_t>;
-  table.put[1] = put<std::uint16_t>;
-  table.put[2] = put<std::uint32_t>;
-  table.put[3] = put<std::uint64_t>;
   table.iota = iota;
   table.spread = spread;
   table.stream = stream;

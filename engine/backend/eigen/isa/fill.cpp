@@ -9,8 +9,10 @@ namespace oriel::backend::isa::ORIEL_ISA_LEVEL {
 void fill_table(Table& table) {
   table.name = ORIEL_TEXT(ORIEL_ISA_LEVEL);
   add_float_ops(table);
-  add_pair_ops(table);
-  if constexpr (!kPlain) add_chain_ops(table);
+  if constexpr (!kPlain) {
+    add_pair_ops(table);
+    add_chain_ops(table);
+  }
   add_cast_ops(table);
   add_copy_ops(table);
   add_sum_ops(table);

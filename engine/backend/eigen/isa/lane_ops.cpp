@@ -1,29 +1,23 @@
 // Products of small matrices that lie side by side: element e of sixteen matrices is one row of sixteen lanes.
+#include <algorithm>
 #include <initializer_list>
 #include <utility>
 
 #include "backend/eigen/isa/lane_table.hpp"
-#include "backend/eigen/isa/level.hpp"
-#include "backend/eigen/isa/squares.hpp"
+#include "backend/eigen/isa/vectors.hpp"
 
 namespace oriel::backend::isa::ORIEL_ISA_LEVEL {
 namespace {
 
 /// Part of a row of lanes: a whole register, or the row where it is shorter.
 template <class T>
-struct LanePart {
-  static constexpr int kBytes = static_cast<int>(kSmallLanes * sizeof(T)) < kVectorBytes
-                                    ? static_cast<int>(kSmallLanes * sizeof(T))
-                                    : kVectorBytes;
-  typedef T type __attribute__((vector_size(kBytes)));
-  static constexpr int kElements = kBytes / static_cast<int>(sizeof(T));
-};
+constexpr int kPartBytes = std::min(static_cast<int>(kSmallLanes * sizeof(T)), kVectorBytes);
+template <class T>
+using LanePart = Vector<T, kPartBytes<T>>;
 
 template <class T>
-typename LanePart<T>::type lanes_at(const T* p) {
-  typename LanePart<T>::type x;
-  std::memcpy(&x, p, sizeof x);
-  return x;
+LanePart<T> lanes_at(const T* p) {
+  return load<T, kPartBytes<T>>(p);
 }
 
 /// Results that are computed together. The sums of a result are kept on up to five levels, so few results fit the
@@ -41,48 +35,31 @@ struct SmallRow {
 
 /// The sum of every kLanes-th product from `lane` on, in order.
 template <class T, int Columns, int Depth>
-__attribute__((always_inline)) inline void sum_lane(const SmallRow<T>& q, std::int64_t lane,
-                                                    typename LanePart<T>::type (&sum)[Columns]) {
-  const T* a = q.a + lane * q.a_step;
-  const T* b = q.b + lane * q.b_step;
-  const auto x = lanes_at(a);
-  ORIEL_UNROLL
-  for (int k = 0; k < Columns; ++k) sum[k] = x * lanes_at(b + k * q.b_column);
-  if constexpr (Depth == 0) {
-    for (std::int64_t p = lane + kLanes; p < q.depth; p += kLanes) {
-      a += kLanes * q.a_step;
-      b += kLanes * q.b_step;
-      const auto y = lanes_at(a);
-      ORIEL_UNROLL
-      for (int k = 0; k < Columns; ++k) sum[k] = sum[k] + y * lanes_at(b + k * q.b_column);
-    }
-  }
-}
-
-/// Combines lanes Lane, Lane + Step, ... of the fixed order by halves. Lanes beyond the depth would only add 0. Depth
-/// is the depth if it is known here, else 0.
-template <class T, int Columns, int Depth, int Lane, int Step>
-__attribute__((always_inline)) inline void sum_lanes(const SmallRow<T>& q, typename LanePart<T>::type (&sum)[Columns]) {
-  if constexpr (Step == kLanes) {
-    sum_lane<T, Columns, Depth>(q, Lane, sum);
-  } else {
-    sum_lanes<T, Columns, Depth, Lane, 2 * Step>(q, sum);
-    if constexpr (Depth == 0 || Lane + Step < Depth) {
-      if (Depth != 0 || Lane + Step < q.depth) {
-        typename LanePart<T>::type upper[Columns];
-        sum_lanes<T, Columns, Depth, Lane + Step, 2 * Step>(q, upper);
+struct SmallLane {
+  const SmallRow<T>& q;
+  __attribute__((always_inline)) void operator()(std::int64_t lane, LanePart<T> (&sum)[Columns]) const {
+    const T* a = q.a + lane * q.a_step;
+    const T* b = q.b + lane * q.b_step;
+    const auto x = lanes_at(a);
+    ORIEL_UNROLL
+    for (int k = 0; k < Columns; ++k) sum[k] = x * lanes_at(b + k * q.b_column);
+    if constexpr (Depth == 0) {
+      for (std::int64_t p = lane + kLanes; p < q.depth; p += kLanes) {
+        a += kLanes * q.a_step;
+        b += kLanes * q.b_step;
+        const auto y = lanes_at(a);
         ORIEL_UNROLL
-        for (int k = 0; k < Columns; ++k) sum[k] = sum[k] + upper[k];
+        for (int k = 0; k < Columns; ++k) sum[k] = sum[k] + y * lanes_at(b + k * q.b_column);
       }
     }
   }
-}
+};
 
 /// Integers: every order gives the same result.
 template <class T, int Columns>
-void sum_in_turn(const SmallRow<T>& q, typename LanePart<T>::type (&sum)[Columns]) {
+void sum_in_turn(const SmallRow<T>& q, LanePart<T> (&sum)[Columns]) {
   ORIEL_UNROLL
-  for (int k = 0; k < Columns; ++k) sum[k] = typename LanePart<T>::type{};
+  for (int k = 0; k < Columns; ++k) sum[k] = LanePart<T>{};
   for (std::int64_t p = 0; p < q.depth; ++p) {
     const auto x = lanes_at(q.a + p * q.a_step);
     ORIEL_UNROLL
@@ -92,11 +69,11 @@ void sum_in_turn(const SmallRow<T>& q, typename LanePart<T>::type (&sum)[Columns
 
 template <class T, int Columns, int Depth>
 void small_results(const SmallRow<T>& q, T* out) {
-  typename LanePart<T>::type sum[Columns];
+  LanePart<T> sum[Columns];
   if constexpr (std::is_floating_point_v<T>) {
-    sum_lanes<T, Columns, Depth, 0, 1>(q, sum);
+    join_vectors<Sum, Depth>(q.depth, SmallLane<T, Columns, Depth>{q}, sum);
     // Lanes begin at 0. Adding it turns a sum of -0 alone into 0, as the fixed order does.
-    const typename LanePart<T>::type zero{};
+    const LanePart<T> zero{};
     ORIEL_UNROLL
     for (int k = 0; k < Columns; ++k) sum[k] = sum[k] + zero;
   } else {
@@ -108,7 +85,7 @@ void small_results(const SmallRow<T>& q, T* out) {
 
 template <class T, int Depth>
 void multiply_small(const SmallProducts& s) {
-  for (int part = 0; part < kSmallLanes; part += LanePart<T>::kElements) {
+  for (int part = 0; part < kSmallLanes; part += kPartBytes<T> / static_cast<int>(sizeof(T))) {
     SmallRow<T> q;
     q.a_step = s.a_step * kSmallLanes;
     q.b_step = s.b_step * kSmallLanes;
@@ -139,98 +116,74 @@ void multiply_any_depth(const SmallProducts& s) {
 
 // --- into lanes and back ---------------------------------------------------------------------------------------------
 
-/// turn(e) for the elements at which squares of `Side` begin. The last square ends with the last element, so it may do
-/// again what the one before did.
-template <int Side, class Turn>
-inline void over_squares(std::int64_t elements, const Turn& turn) {
-  for (std::int64_t e = 0; e + Side <= elements; e += Side) turn(e);
-  if (elements % Side != 0) turn(elements - Side);
-}
+/// Copies elements between lanes and rows of lanes: dst[e * kSmallLanes + lane] = src[lane * matrix + e], or the other
+/// way.
+template <class T, bool kInto>
+struct LaneCopy {
+  T* dst;
+  const T* src;
+  std::int64_t matrix;
 
-template <class T, int Side>
-void squares_into(T* dst, const T* src, std::int64_t matrix, std::int64_t elements) {
-  over_squares<Side>(elements, [&](std::int64_t e) {
-    for (int lane = 0; lane < kSmallLanes; lane += Side)
-      transpose_square<Side>(dst + e * kSmallLanes + lane, kSmallLanes, src + lane * matrix + e, matrix);
-  });
-}
-template <class T, int Side>
-void squares_out_of(T* dst, std::int64_t matrix, const T* src, std::int64_t elements) {
-  over_squares<Side>(elements, [&](std::int64_t e) {
-    for (int lane = 0; lane < kSmallLanes; lane += Side)
-      transpose_square<Side>(dst + lane * matrix + e, matrix, src + e * kSmallLanes + lane, kSmallLanes);
-  });
-}
+  static std::int64_t row(std::int64_t e, std::int64_t lane) { return e * kSmallLanes + lane; }
+  std::int64_t in_matrix(std::int64_t e, std::int64_t lane) const { return lane * matrix + e; }
 
-template <class T>
-void into_lanes(void* to, const void* from, std::int64_t matrix, std::int64_t elements) {
-  T* dst = static_cast<T*>(to);
-  const T* src = static_cast<const T*>(from);
-  constexpr int side = kSide<T>;
-  if (elements >= side) return squares_into<T, side>(dst, src, matrix, elements);
-  if constexpr (side > 4) {
-    if (elements >= 4) return squares_into<T, 4>(dst, src, matrix, elements);
+  template <int Side>
+  void squares_at(std::int64_t e) const {
+    for (int lane = 0; lane < kSmallLanes; lane += Side) {
+      if constexpr (kInto)
+        transpose_square<Side>(dst + row(e, lane), kSmallLanes, src + in_matrix(e, lane), matrix);
+      else
+        transpose_square<Side>(dst + in_matrix(e, lane), matrix, src + row(e, lane), kSmallLanes);
+    }
   }
-  for (std::int64_t e = 0; e < elements; ++e) {
-    ORIEL_UNROLL
-    for (int lane = 0; lane < kSmallLanes; ++lane) dst[e * kSmallLanes + lane] = src[lane * matrix + e];
+  /// The last square ends with the last element, so it may do again what the one before did.
+  template <int Side>
+  void squares(std::int64_t elements) const {
+    for (std::int64_t e = 0; e + Side <= elements; e += Side) squares_at<Side>(e);
+    if (elements % Side != 0) squares_at<Side>(elements - Side);
   }
-}
-template <class T>
-void out_of_lanes(void* to, std::int64_t matrix, const void* from, std::int64_t elements) {
-  T* dst = static_cast<T*>(to);
-  const T* src = static_cast<const T*>(from);
-  constexpr int side = kSide<T>;
-  if (elements >= side) return squares_out_of<T, side>(dst, matrix, src, elements);
-  if constexpr (side > 4) {
-    if (elements >= 4) return squares_out_of<T, 4>(dst, matrix, src, elements);
+  void run(std::int64_t elements) const {
+    constexpr int side = kSide<T>;
+    if (elements >= side) return squares<side>(elements);
+    if constexpr (side > 4) {
+      if (elements >= 4) return squares<4>(elements);
+    }
+    for (std::int64_t e = 0; e < elements; ++e) {
+      ORIEL_UNROLL
+      for (int lane = 0; lane < kSmallLanes; ++lane)
+        dst[kInto ? row(e, lane) : in_matrix(e, lane)] = src[kInto ? in_matrix(e, lane) : row(e, lane)];
+    }
   }
-  for (std::int64_t e = 0; e < elements; ++e) {
-    ORIEL_UNROLL
-    for (int lane = 0; lane < kSmallLanes; ++lane) dst[lane * matrix + e] = src[e * kSmallLanes + lane];
-  }
+};
+
+template <class T, bool kInto>
+void copy_lanes(void* dst, const void* src, std::int64_t matrix, std::int64_t elements) {
+  LaneCopy<T, kInto>{static_cast<T*>(dst), static_cast<const T*>(src), matrix}.run(elements);
 }
 
 // --- matrices of 2 x 2 -----------------------------------------------------------------------------------------------
 
-/// As many matrices as fill a register.
-template <class T>
-struct TwoByTwo {
-  static constexpr int kMatrices = kVectorBytes / static_cast<int>(4 * sizeof(T));
-  typedef T type __attribute__((vector_size(kVectorBytes)));
-
-  static type at(const T* p) {
-    type x;
-    std::memcpy(&x, p, sizeof x);
-    return x;
-  }
-  /// Elements k[0] to k[3] of each matrix.
-  template <int... kElements, std::size_t... I>
-  static type chosen(type x, std::integer_sequence<int, kElements...>, std::index_sequence<I...>) {
-    constexpr int element[] = {kElements...};
-    return __builtin_shufflevector(x, x, static_cast<int>(I / 4 * 4) + element[I % 4]...);
-  }
-  template <int... kElements>
-  static type chosen(type x) {
-    return chosen(x, std::integer_sequence<int, kElements...>(), std::make_index_sequence<kVectorBytes / sizeof(T)>());
-  }
-};
+/// Elements kElements of each of the 2 x 2 matrices in a register.
+template <int... kElements, class V, std::size_t... I>
+V chosen(V x, std::index_sequence<I...>) {
+  constexpr int element[] = {kElements...};
+  return __builtin_shufflevector(x, x, static_cast<int>(I / 4 * 4) + element[I % 4]...);
+}
 
 template <class T>
 void two_by_two(void* to, const void* left, const void* right, std::int64_t count) {
-  using Two = TwoByTwo<T>;
+  constexpr int matrices = kSize<T> / 4;
+  constexpr std::make_index_sequence<kSize<T>> all;
   T* out = static_cast<T*>(to);
   const T* a = static_cast<const T*>(left);
   const T* b = static_cast<const T*>(right);
-  const typename Two::type zero{};
-  for (; count >= Two::kMatrices; count -= Two::kMatrices, a += 4 * Two::kMatrices, b += 4 * Two::kMatrices) {
-    const auto x = Two::at(a), y = Two::at(b);
-    const auto first = Two::template chosen<0, 0, 2, 2>(x) * Two::template chosen<0, 1, 0, 1>(y);
-    const auto second = Two::template chosen<1, 1, 3, 3>(x) * Two::template chosen<2, 3, 2, 3>(y);
+  const Vector<T> zero{};
+  for (; count >= matrices; count -= matrices, a += kSize<T>, b += kSize<T>, out += kSize<T>) {
+    const Vector<T> x = load(a), y = load(b);
+    const Vector<T> first = chosen<0, 0, 2, 2>(x, all) * chosen<0, 1, 0, 1>(y, all);
+    const Vector<T> second = chosen<1, 1, 3, 3>(x, all) * chosen<2, 3, 2, 3>(y, all);
     // Sums begin at 0, so a sum of -0 alone is 0.
-    const auto sum = first + second + zero;
-    std::memcpy(out, &sum, sizeof sum);
-    out += 4 * Two::kMatrices;
+    store(out, first + second + zero);
   }
   for (; count > 0; --count, a += 4, b += 4, out += 4) {
     for (int i = 0; i < 4; i += 2)
@@ -287,10 +240,10 @@ void fill_lanes(LaneTable& table) {
     add_squares<float, kMostInPlace>(table, 0);
     add_squares<double, kMostInPlace>(table, 1);
   }
-  table.into_lanes[0] = into_lanes<std::uint32_t>;
-  table.into_lanes[1] = into_lanes<std::uint64_t>;
-  table.out_of_lanes[0] = out_of_lanes<std::uint32_t>;
-  table.out_of_lanes[1] = out_of_lanes<std::uint64_t>;
+  table.into_lanes[0] = copy_lanes<std::uint32_t, true>;
+  table.into_lanes[1] = copy_lanes<std::uint64_t, true>;
+  table.out_of_lanes[0] = copy_lanes<std::uint32_t, false>;
+  table.out_of_lanes[1] = copy_lanes<std::uint64_t, false>;
 }
 
 }  // namespace oriel::backend::isa::ORIEL_ISA_LEVEL

@@ -29,9 +29,7 @@ struct SmallProducts {
 };
 using SmallProductsFn = void (*)(const SmallProducts&);
 /// dst[e * kSmallLanes + lane] = src[lane * matrix + e] for e < elements: matrices that are `matrix` elements apart.
-using IntoLanesFn = void (*)(void* dst, const void* src, std::int64_t matrix, std::int64_t elements);
-/// dst[lane * matrix + e] = src[e * kSmallLanes + lane].
-using OutOfLanesFn = void (*)(void* dst, std::int64_t matrix, const void* src, std::int64_t elements);
+using LanesFn = void (*)(void* dst, const void* src, std::int64_t matrix, std::int64_t elements);
 
 /// out[m] = a[m] b[m] for `count` successive matrices, multiplied where they lie. Products are rounded, then added in
 /// the order of a reduction.
@@ -41,9 +39,9 @@ inline constexpr int kMostInPlace = 4;
 
 struct LaneTable {
   SmallProductsFn multiply[kDTypeCount] =
-      {};                          // register dtypes that can be multiplied and added; in the profile small float32
-  IntoLanesFn into_lanes[2] = {};  // elements of 4 and 8 bytes
-  OutOfLanesFn out_of_lanes[2] = {};
+      {};                        // register dtypes that can be multiplied and added; in the profile small float32
+  LanesFn into_lanes[2] = {};    // elements of 4 and 8 bytes
+  LanesFn out_of_lanes[2] = {};  // the other way: dst[lane * matrix + e] = src[e * kSmallLanes + lane]
   // Of float32 and float64; null in the profile small, and where a matrix fits no register.
   InPlaceFn two_by_two[2] = {};  // row-major matrices of 2 x 2
   // A vector of n elements times n x n numbers, of which those that make an element of the result lie together (0) or

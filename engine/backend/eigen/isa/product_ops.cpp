@@ -1,43 +1,9 @@
 // Register blocks of matrix products. The accumulators (rows times packets) stay in registers over the whole depth.
-#include "backend/eigen/isa/level.hpp"
-#include "backend/eigen/isa/squares.hpp"
+#include "backend/eigen/isa/row_lanes.hpp"
+#include "backend/eigen/isa/vectors.hpp"
 
 namespace oriel::backend::isa::ORIEL_ISA_LEVEL {
 namespace {
-
-/// Floats use Eigen's packets. pmadd rounds once if the level has fused multiply-add.
-template <class T>
-struct Floats {
-  using Packet = typename Eigen::internal::packet_traits<T>::type;
-  static constexpr int kSize = Eigen::internal::unpacket_traits<Packet>::size;
-  static Packet zero() { return Eigen::internal::pset1<Packet>(T(0)); }
-  static Packet load(const T* p) { return Eigen::internal::ploadu<Packet>(p); }
-  static Packet all(const T* p) { return Eigen::internal::pset1<Packet>(*p); }
-  static void store(T* p, const Packet& x) { Eigen::internal::pstoreu(p, x); }
-  static Packet add(const Packet& a, const Packet& b) { return Eigen::internal::padd(a, b); }
-  static Packet mul(const Packet& a, const Packet& b) { return Eigen::internal::pmul(a, b); }
-  static Packet madd(const Packet& a, const Packet& b, const Packet& c) { return Eigen::internal::pmadd(a, b, c); }
-};
-
-/// Integers wrap, so unsigned arithmetic serves signed dtypes too.
-template <class T>
-struct Wraps {
-  typedef T Packet __attribute__((vector_size(kVectorBytes)));
-  static constexpr int kSize = kVectorBytes / static_cast<int>(sizeof(T));
-  static Packet zero() { return Packet{}; }
-  static Packet load(const T* p) {
-    Packet x;
-    std::memcpy(&x, p, sizeof x);
-    return x;
-  }
-  static Packet all(const T* p) { return *p - Packet{}; }
-  static void store(T* p, const Packet& x) { std::memcpy(p, &x, sizeof x); }
-  static Packet add(const Packet& a, const Packet& b) { return a + b; }
-  static Packet madd(const Packet& a, const Packet& b, const Packet& c) { return a * b + c; }
-};
-
-template <class T>
-using Arithmetic = std::conditional_t<std::is_floating_point_v<T>, Floats<T>, Wraps<T>>;
 
 // Rows and packets of the largest block. The accumulators, one row of b and one element of a fill the registers.
 #if defined(__AVX512F__) || defined(__aarch64__)
@@ -66,86 +32,48 @@ constexpr int kDepths = 4;
 constexpr int kDepths = 2;
 #endif
 
-// How many rows of b ahead to prefetch. If rows are close together, at least kAheadBytes.
-constexpr std::int64_t kAhead = 8;
-constexpr std::int64_t kAheadBytes = 2048;
-constexpr int kLine = 64;
-
-/// The distance, in elements, from a row of b to the row prefetched with it.
-template <class T>
-std::int64_t ahead_of(std::int64_t b_row) {
-  constexpr std::int64_t least = kAheadBytes / static_cast<std::int64_t>(sizeof(T));
-  return b_row > 0 && kAhead * b_row < least ? least : kAhead * b_row;
-}
-
 /// `Near`: a_row is 1 (neighbouring rows of a are adjacent, as in a packed panel). Otherwise a_step is 1.
 template <class T, int Rows, int Packets, bool Near>
 void block(const ProductBlock& q) {
-  using A = Arithmetic<T>;
-  using Packet = typename A::Packet;
-  constexpr int kSize = A::kSize;
-  Packet sum[Rows][Packets];
-  ORIEL_UNROLL
-  for (int i = 0; i < Rows; ++i) {
-    ORIEL_UNROLL
-    for (int j = 0; j < Packets; ++j) sum[i][j] = A::zero();
-  }
+  Vector<T> sum[Rows][Packets] = {};
   const T* a = static_cast<const T*>(q.a);
   const T* b = static_cast<const T*>(q.b);
-  const std::int64_t a_row = Near ? 1 : q.a_row;
-  const std::int64_t a_step = Near ? q.a_step : 1;
-  const std::int64_t b_row = q.b_row;
-  const std::int64_t ahead = ahead_of<T>(b_row);
   T* c = static_cast<T*>(q.c);
   // Prefetch the lines of the results while products are summed.
   for (int i = 0; i < q.rows; ++i) {
-    for (int j = 0; j < Packets; ++j) __builtin_prefetch(c + i * q.c_row + j * kSize, 1);
+    for (int j = 0; j < Packets; ++j) __builtin_prefetch(c + i * q.c_row + j * kSize<T>, 1);
   }
-  const auto add_depth = [&] {
-    constexpr int kPerLine = kLine / static_cast<int>(sizeof(T));
-    ORIEL_UNROLL
-    for (int j = 0; j < Packets * kSize; j += kPerLine) __builtin_prefetch(b + ahead + j);
-    Packet x[Packets];
-    ORIEL_UNROLL
-    for (int j = 0; j < Packets; ++j) x[j] = A::load(b + j * kSize);
-    ORIEL_UNROLL
-    for (int i = 0; i < Rows; ++i) {
-      const Packet y = A::all(a + i * a_row);
-      ORIEL_UNROLL
-      for (int j = 0; j < Packets; ++j) sum[i][j] = A::madd(y, x[j], sum[i][j]);
-    }
-    a += a_step;
-    b += b_row;
-  };
   const char* next = static_cast<const char*>(q.next != nullptr ? q.next : q.b);
-  constexpr int depths = std::is_floating_point_v<T> && !kFew ? kDepths : 1;
-  std::int64_t p = 0;
-  for (; p + depths <= q.depth; p += depths, next += kLine) {
+  const auto fetch = [&] {
     __builtin_prefetch(next, 0, 2);
-    ORIEL_UNROLL
-    for (int u = 0; u < depths; ++u) add_depth();
-  }
-  for (; p < q.depth; ++p) add_depth();
+    next += 64;
+  };
+  constexpr int depths = std::is_floating_point_v<T> && !kFew ? kDepths : 1;
+  constexpr std::integral_constant<std::int64_t, 1> one;
+  if constexpr (Near)
+    ops::sum_products<depths>(sum, a, one, q.a_step, b, q.b_row, q.depth, fetch);
+  else
+    ops::sum_products<depths>(sum, a, q.a_row, one, b, q.b_row, q.depth, fetch);
   const T* from = static_cast<const T*>(q.from);
-  if (q.cols == Packets * kSize) {
+  if (q.cols == Packets * kSize<T>) {
     ORIEL_UNROLL
     for (int i = 0; i < Rows; ++i) {
       if (i < q.rows) {
         ORIEL_UNROLL
         for (int j = 0; j < Packets; ++j) {
-          const T* before = from + i * q.from_row + j * kSize;
-          A::store(c + i * q.c_row + j * kSize, from != nullptr ? A::add(A::load(before), sum[i][j]) : sum[i][j]);
+          const T* before = from + i * q.from_row + j * kSize<T>;
+          store(c + i * q.c_row + j * kSize<T>, from != nullptr ? Vector<T>(load(before) + sum[i][j]) : sum[i][j]);
         }
       }
     }
     return;
   }
-  T row[Packets * kSize];
+  T row[Packets * kSize<T>];
   ORIEL_UNROLL
   for (int i = 0; i < Rows; ++i) {
     if (i < q.rows) {
       ORIEL_UNROLL
-      for (int j = 0; j < Packets; ++j) A::store(row + j * kSize, sum[i][j]);
+      for (int j = 0; j < Packets; ++j) store(row + j * kSize<T>, sum[i][j]);
       T* at = c + i * q.c_row;
       const T* before = from + i * q.from_row;
       for (int j = 0; j < q.cols; ++j) at[j] = static_cast<T>(from != nullptr ? before[j] + row[j] : row[j]);
@@ -154,45 +82,26 @@ void block(const ProductBlock& q) {
 }
 
 template <class T, int Rows, int Packets>
-void choose_order(const ProductBlock& q) {
-  if (q.a_row == 1) return block<T, Rows, Packets, true>(q);
-  block<T, Rows, Packets, false>(q);
-}
-
-template <class T, int Rows>
 void choose_packets(const ProductBlock& q) {
-  constexpr int kSize = Arithmetic<T>::kSize;
-  if (q.cols <= kSize) return choose_order<T, Rows, 1>(q);
-  if constexpr (kPackets > 3) {
-    if (q.cols > 3 * kSize) return choose_order<T, Rows, 4>(q);
+  if constexpr (Packets > 1) {
+    if (q.cols <= (Packets - 1) * kSize<T>) return choose_packets<T, Rows, Packets - 1>(q);
   }
-  if constexpr (kPackets > 2) {
-    if (q.cols > 2 * kSize) return choose_order<T, Rows, 3>(q);
-  }
-  choose_order<T, Rows, 2>(q);
+  q.a_row == 1 ? block<T, Rows, Packets, true>(q) : block<T, Rows, Packets, false>(q);
 }
 
-template <class T>
+template <class T, int Rows = kRows>
 void choose_rows(const ProductBlock& q) {
-  if constexpr (kRows > 4) {
-    if (q.rows > 6) return q.rows == 7 ? choose_packets<T, 7>(q) : choose_packets<T, 8>(q);
-    if (q.rows > 4) return q.rows == 5 ? choose_packets<T, 5>(q) : choose_packets<T, 6>(q);
+  if constexpr (Rows > 1) {
+    if (q.rows < Rows) return choose_rows<T, Rows - 1>(q);
   }
-  if constexpr (kRows > 3) {
-    if (q.rows > 3) return choose_packets<T, 4>(q);
-  }
-  if constexpr (kRows > 2) {
-    if (q.rows > 2) return choose_packets<T, 3>(q);
-  }
-  q.rows == 1 ? choose_packets<T, 1>(q) : choose_packets<T, 2>(q);
+  choose_packets<T, Rows, kPackets>(q);
 }
 
 /// Integers have blocks of one height only, because there are many dtypes and each height is code. Shorter blocks come
 /// padded.
 template <class T>
 void whole_rows(const ProductBlock& q) {
-  constexpr int kSize = Arithmetic<T>::kSize;
-  if (q.cols <= kSize) return block<T, kWholeRows, 1, true>(q);
+  if (q.cols <= kSize<T>) return block<T, kWholeRows, 1, true>(q);
   block<T, kWholeRows, kWholePackets, true>(q);
 }
 
@@ -203,49 +112,48 @@ constexpr int kPass = 8;
 
 template <class T>
 constexpr std::int64_t round_packet(std::int64_t n) {
-  return (n + Floats<T>::kSize - 1) / Floats<T>::kSize * Floats<T>::kSize;
+  return (n + kSize<T> - 1) / kSize<T> * kSize<T>;
 }
 
 /// Adds `Pass` products to each sum of a packet.
 template <class T, int Rows, int Pass, bool Ahead>
 inline void pass_packet(T* sum, const T* a, std::int64_t a_row, std::int64_t a_step, const T* b, std::int64_t b_row,
                         std::int64_t ahead = 0) {
-  using A = Floats<T>;
-  typename A::Packet x[Rows];
+  Vector<T> x[Rows];
   ORIEL_UNROLL
-  for (int i = 0; i < Rows; ++i) x[i] = A::load(sum + i * kStrip<T, Rows>);
+  for (int i = 0; i < Rows; ++i) x[i] = load(sum + i * kStrip<T, Rows>);
   ORIEL_UNROLL
   for (int u = 0; u < Pass; ++u) {
-    const typename A::Packet y = A::load(b + u * b_row);
+    const Vector<T> y = load(b + u * b_row);
     // Prefetch the rows of the next pass: they are more streams than hardware prefetchers follow.
     if constexpr (Ahead) __builtin_prefetch(b + u * b_row + ahead, 0, 2);
     ORIEL_UNROLL
-    for (int i = 0; i < Rows; ++i) x[i] = A::madd(A::all(a + i * a_row + u * a_step), y, x[i]);
+    for (int i = 0; i < Rows; ++i)
+      x[i] = ops::multiply_add<T>(Vector<T>(a[i * a_row + u * a_step] - Vector<T>{}), y, x[i]);
   }
   ORIEL_UNROLL
-  for (int i = 0; i < Rows; ++i) A::store(sum + i * kStrip<T, Rows>, x[i]);
+  for (int i = 0; i < Rows; ++i) store(sum + i * kStrip<T, Rows>, x[i]);
 }
 
 /// The same for all sums of a strip.
 template <class T, int Rows, int Pass>
 void pass_rows(T* sum, const ProductBlock& q, std::int64_t p, const T* b, std::int64_t cols) {
-  constexpr int kSize = Floats<T>::kSize;
   const T* a = static_cast<const T*>(q.a) + p * q.a_step;
   std::int64_t j = 0;
   if (q.follows_streams) {
-    for (; j + kSize <= cols; j += kSize)
+    for (; j + kSize<T> <= cols; j += kSize<T>)
       pass_packet<T, Rows, Pass, false>(sum + j, a, q.a_row, q.a_step, b + j, q.b_row);
   }
-  const std::int64_t ahead = ahead_of<T>(q.b_row);
-  for (; j + kSize <= cols; j += kSize) {
+  const std::int64_t ahead = ops::ahead_of<T>(q.b_row);
+  for (; j + kSize<T> <= cols; j += kSize<T>) {
     pass_packet<T, Rows, Pass, true>(sum + j, a, q.a_row, q.a_step, b + j, q.b_row, ahead);
   }
   if (j == cols) return;
-  T rest[Pass][kSize] = {};
+  T rest[Pass][kSize<T>] = {};
   for (int u = 0; u < Pass; ++u) {
     std::memcpy(rest[u], b + u * q.b_row + j, static_cast<std::size_t>(cols - j) * sizeof(T));
   }
-  pass_packet<T, Rows, Pass, false>(sum + j, a, q.a_row, q.a_step, rest[0], kSize);
+  pass_packet<T, Rows, Pass, false>(sum + j, a, q.a_row, q.a_step, rest[0], kSize<T>);
 }
 
 template <class T, int Rows>
@@ -277,97 +185,42 @@ void stream(const ProductBlock& q) {
   }
 }
 
+constexpr int kStreamed = kPlain ? 1 : kFew ? 2 : 4;  // rows that share one pass over b
+
+template <class T, int Rows = kStreamed>
+void stream_rows(const ProductBlock& all) {
+  ProductBlock q = all;
+  for (; q.rows >= Rows; q.rows -= Rows) {
+    stream<T, Rows>(q);
+    q.a = static_cast<const T*>(q.a) + Rows * q.a_row;
+    q.c = static_cast<T*>(q.c) + Rows * q.c_row;
+    if (q.from != nullptr) q.from = static_cast<const T*>(q.from) + Rows * q.from_row;
+  }
+  if constexpr (Rows > 1) {
+    if (q.rows > 0) stream_rows<T, Rows - 1>(q);
+  }
+}
+
 template <class T>
-void stream_rows(const ProductBlock& q) {
-  constexpr int most = kPlain ? 1 : kFew ? 2 : 4;  // rows that share one pass over b
-  if (q.rows > most) {
-    ProductBlock some = q;
-    for (int i = 0; i < q.rows; i += most) {
-      some.rows = q.rows - i < most ? q.rows - i : most;
-      some.a = static_cast<const T*>(q.a) + i * q.a_row;
-      some.c = static_cast<T*>(q.c) + i * q.c_row;
-      if (q.from != nullptr) some.from = static_cast<const T*>(q.from) + i * q.from_row;
-      stream_rows<T>(some);
-    }
-    return;
-  }
-  if (q.rows == 1) return stream<T, 1>(q);
-  if constexpr (most >= 2) {
-    if (q.rows == 2) return stream<T, 2>(q);
-  }
-  if constexpr (most >= 4) {
-    if (q.rows == 3) return stream<T, 3>(q);
-    stream<T, 4>(q);
-  }
-}
+using SumOf = ReductionOf<Op::Sum, dtype_of<T>>;
 
-/// One block (in the order of reductions) of dot products with `Rows` rows of y.
-template <class T, int Rows>
-void dot_block(const T* x, const T* y, std::int64_t y_row, std::int64_t n, T* out) {
-  using A = Floats<T>;
-  constexpr int kPerLanes = static_cast<int>(kLanes) / A::kSize;
-  typename A::Packet sum[Rows][kPerLanes];
-  ORIEL_UNROLL
-  for (int r = 0; r < Rows; ++r) {
-    ORIEL_UNROLL
-    for (int k = 0; k < kPerLanes; ++k) sum[r][k] = A::zero();
+/// The products of x with rows of y, which dot products add.
+template <class T>
+struct DotAt {
+  static constexpr int kTogether = 1;
+  const T* x;
+  const T* y;
+  std::int64_t y_row;
+  auto packet(int r, std::int64_t i) const {
+    using P = typename Eigen::internal::packet_traits<T>::type;
+    return Eigen::internal::pmul(Eigen::internal::ploadu<P>(x + i), Eigen::internal::ploadu<P>(y + r * y_row + i));
   }
-  std::int64_t i = 0;
-  for (; i + kLanes <= n; i += kLanes) {
-    ORIEL_UNROLL
-    for (int r = 0; r < Rows; ++r) __builtin_prefetch(y + r * y_row + i + kBlock / 2, 0, 2);
-    ORIEL_UNROLL
-    for (int k = 0; k < kPerLanes; ++k) {
-      const typename A::Packet v = A::load(x + i + k * A::kSize);
-      ORIEL_UNROLL
-      for (int r = 0; r < Rows; ++r)
-        sum[r][k] = A::add(sum[r][k], A::mul(v, A::load(y + r * y_row + i + k * A::kSize)));
-    }
+  void some(int r, std::int64_t i, std::int64_t n, T* to) const {
+    for (std::int64_t k = 0; k < n; ++k) to[k] = x[i + k] * y[r * y_row + i + k];
   }
-  for (int r = 0; r < Rows; ++r) {
-    T lane[kLanes];
-    for (int k = 0; k < kPerLanes; ++k) A::store(lane + k * A::kSize, sum[r][k]);
-    for (std::int64_t l = 0; l < n - i; ++l) lane[l] += x[i + l] * y[r * y_row + i + l];
-    for (int half = kLanes / 2; half >= 1; half /= 2) {
-      for (int l = 0; l < half; ++l) lane[l] += lane[l + half];
-    }
-    out[r] = lane[0];
-  }
-}
-
-template <class T, int Rows>
-void dot_rows(const T* x, const T* y, std::int64_t y_row, std::int64_t n, T* out) {
-  T waiting[64][Rows];
-  T value[Rows];
-  int depth = 0;
-  std::int64_t blocks = 0;
-  for (std::int64_t at = 0; at < n; at += kBlock) {
-    dot_block<T, Rows>(x + at, y + at, y_row, n - at < kBlock ? n - at : kBlock, value);
-    for (std::int64_t b = blocks; (b & 1) != 0; b >>= 1) {
-      --depth;
-      for (int r = 0; r < Rows; ++r) value[r] = waiting[depth][r] + value[r];
-    }
-    std::memcpy(waiting[depth++], value, sizeof value);
-    ++blocks;
-  }
-  std::memcpy(value, waiting[--depth], sizeof value);
-  while (depth > 0) {
-    --depth;
-    for (int r = 0; r < Rows; ++r) value[r] = waiting[depth][r] + value[r];
-  }
-  std::memcpy(out, value, sizeof value);
-}
-
-/// The lanes of several short rows, a vector of rows for each lane, combined by halves. Lanes behind a row hold 0,
-/// which changes no sum that began with 0.
-template <int kGroup, class T>
-void fold_rows(T* lanes, std::int64_t n) {
-  for (std::int64_t half = kLanes / 2; half >= 1; half /= 2)
-    for (std::int64_t l = 0; l < half && l + half < n; ++l) {
-      ORIEL_VECTOR_LOOP
-      for (int r = 0; r < kGroup; ++r) lanes[l * kGroup + r] += lanes[(l + half) * kGroup + r];
-    }
-}
+  void ahead(int r, std::int64_t i) const { __builtin_prefetch(y + r * y_row + i + kBlock / 2, 0, 2); }
+  DotAt after(std::int64_t n) const { return {x + n, y + n, y_row}; }
+};
 
 /// Rows of kDepth elements without gaps.
 template <class T, int kDepth>
@@ -400,7 +253,7 @@ std::int64_t short_dots(T* out, const T* x, const T* y, std::int64_t y_row, std:
       ORIEL_VECTOR_LOOP
       for (int r = 0; r < group; ++r) lanes[l * group + r] = T(0) + x[l] * lanes[l * group + r];
     }
-    fold_rows<group>(lanes, n);
+    combine_lanes<T, SumOf<T>>(lanes, group, n);
     std::memcpy(out + i, lanes, group * sizeof(T));
   }
   return i;
@@ -424,21 +277,21 @@ void dots(void* out, const void* x, const void* y, std::int64_t y_row, std::int6
     }
   }
   // Takes as many rows at a time as still leave the sums in registers.
-  constexpr int most = kLanes / Arithmetic<T>::kSize <= 2 ? 4 : kLanes / Arithmetic<T>::kSize <= 4 ? 2 : 1;
+  constexpr int most = kLanes / kSize<T> <= 2 ? 4 : kLanes / kSize<T> <= 4 ? 2 : 1;
   std::int64_t i = 0;
-  for (; i + most <= rows; i += most) dot_rows<T, most>(v, m + i * y_row, y_row, n, o + i);
-  for (; i < rows; ++i) dot_rows<T, 1>(v, m + i * y_row, y_row, n, o + i);
+  for (; i + most <= rows; i += most)
+    reduce_side_by_side<T, SumOf<T>, most>(DotAt<T>{v, m + i * y_row, y_row}, n, o + i);
+  for (; i < rows; ++i) reduce_side_by_side<T, SumOf<T>, 1>(DotAt<T>{v, m + i * y_row, y_row}, n, o + i);
 }
 
 template <class T>
 void add_float_products(Table& table) {
-  table.product[kDTypeIndex<T>] = {kRows,          Arithmetic<T>::kSize, kPackets, true,
-                                   choose_rows<T>, stream_rows<T>,       dots<T>};
+  table.product[kDTypeIndex<T>] = {kRows, kSize<T>, kPackets, true, choose_rows<T>, stream_rows<T>, dots<T>};
 }
 
 template <class T, class Signed>
 void add_integer_products(Table& table) {
-  const ProductFns fns{kWholeRows, Arithmetic<T>::kSize, kWholePackets, false, whole_rows<T>, nullptr, nullptr};
+  const ProductFns fns{kWholeRows, kSize<T>, kWholePackets, false, whole_rows<T>, nullptr, nullptr};
   table.product[kDTypeIndex<T>] = fns;
   table.product[kDTypeIndex<Signed>] = fns;
 }

@@ -23,15 +23,7 @@ void accumulate(void* accumulator, std::int64_t period, std::int64_t position, c
 
 template <class T, class F>
 void combine(void* accumulator, std::int64_t width, std::int64_t lanes) {
-  T* acc = static_cast<T*>(accumulator);
-  for (std::int64_t half = kLanes / 2; half >= 1; half /= 2) {
-    if (lanes <= half) continue;
-    const std::int64_t n = (lanes - half) * width;
-    const T* upper = acc + half * width;
-    lanes = half;
-    ORIEL_VECTOR_LOOP
-    for (std::int64_t i = 0; i < n; ++i) acc[i] = F::of(acc[i], upper[i]);
-  }
+  combine_lanes<T, F>(static_cast<T*>(accumulator), width, lanes);
 }
 
 template <class T, class F>
@@ -57,7 +49,7 @@ void accumulate_four(T* a, std::int64_t width, const T* row, std::int64_t apart)
     for (; j + Lanes::kSize <= width; j += Lanes::kSize) {
       P sum = in::ploadu<P>(a + j);
       for (int r = 0; r < kRowsOfLane; ++r) {
-        const P next = Lanes::of(sum, in::ploadu<P>(row + r * apart + j));
+        const P next = F::packets(sum, in::ploadu<P>(row + r * apart + j));
         sum = kExtreme<F> ? in::pselect(in::pcmp_eq(sum, sum), next, sum) : next;
       }
       in::pstoreu(a + j, sum);
@@ -111,55 +103,54 @@ typename Eigen::internal::packet_traits<T>::type packet_of(const float* x) {
   }
 }
 
-// What a sum adds: `packet` at element i of a row or line, and `element` alone. T: the dtype of the sum.
+// What a sum adds to one row. T: the dtype of the sum.
 template <class T>
-struct ElementAt {
+struct WideAt {
+  static constexpr int kTogether = 4;
   const float* x;
-  auto packet(std::int64_t i) const { return packet_of<T>(x + i); }
-  T element(std::int64_t i) const { return static_cast<T>(x[i]); }
+  auto packet(int, std::int64_t i) const { return packet_of<T>(x + i); }
+  void some(int, std::int64_t i, std::int64_t n, T* to) const { std::copy_n(x + i, n, to); }
+  static void ahead(int, std::int64_t) {}
+  WideAt after(std::int64_t n) const { return {x + n}; }
 };
 template <class T>
 struct ProductAt {
+  static constexpr int kTogether = 4;
   const float* x;
   const float* y;
-  auto packet(std::int64_t i) const { return Eigen::internal::pmul(packet_of<T>(x + i), packet_of<T>(y + i)); }
-  T element(std::int64_t i) const { return static_cast<T>(x[i]) * static_cast<T>(y[i]); }
+  auto packet(int, std::int64_t i) const { return Eigen::internal::pmul(packet_of<T>(x + i), packet_of<T>(y + i)); }
+  void some(int, std::int64_t i, std::int64_t n, T* to) const {
+    for (std::int64_t k = 0; k < n; ++k) to[k] = static_cast<T>(x[i + k]) * static_cast<T>(y[i + k]);
+  }
+  static void ahead(int, std::int64_t) {}
+  ProductAt after(std::int64_t n) const { return {x + n, y + n}; }
 };
 template <class T>
 struct DeviationAt {
-  using P = typename Eigen::internal::packet_traits<T>::type;
-  DeviationAt(const float* row, T mean) : x(row), middle(mean), middles(Eigen::internal::pset1<P>(mean)) {}
-  P packet(std::int64_t i) const {
-    const P d = Eigen::internal::psub(packet_of<T>(x + i), middles);
-    return Eigen::internal::pmul(d, d);
-  }
-  T element(std::int64_t i) const {
-    const T d = static_cast<T>(x[i]) - middle;
-    return d * d;
-  }
+  static constexpr int kTogether = 4;
   const float* x;
   T middle;
-  P middles;
+  auto packet(int, std::int64_t i) const {
+    using P = typename Eigen::internal::packet_traits<T>::type;
+    const P d = Eigen::internal::psub(packet_of<T>(x + i), Eigen::internal::pset1<P>(middle));
+    return Eigen::internal::pmul(d, d);
+  }
+  void some(int, std::int64_t i, std::int64_t n, T* to) const {
+    for (std::int64_t k = 0; k < n; ++k) {
+      const T d = static_cast<T>(x[i + k]) - middle;
+      to[k] = d * d;
+    }
+  }
+  static void ahead(int, std::int64_t) {}
+  DeviationAt after(std::int64_t n) const { return {x + n, middle}; }
 };
 
 /// The sum of n summands.
 template <class T, class At>
 T sum_of(std::int64_t n, const At& at) {
-  using F = ReductionOf<Op::Sum, dtype_of<T>>;
-  using Lanes = PacketLanes<T, F>;
-  return reduce_row<T, F>(n, [&](std::int64_t from, std::int64_t count) {
-    Lanes lanes;
-    const std::int64_t done = lanes.take(count, [&](std::int64_t i) { return at.packet(from + i); });
-    if (done < count) {
-      // The identity changes no lane that began with it.
-      alignas(64) T rest[kLanes];
-      Lanes().store(rest);
-      for (std::int64_t i = done; i < count; ++i) rest[i - done] = at.element(from + i);
-      for (int k = 0; k < Lanes::kCount; ++k)
-        lanes.lane[k] = Lanes::of(lanes.lane[k], Eigen::internal::ploadu<typename Lanes::P>(rest + k * Lanes::kSize));
-    }
-    return lanes.joined();
-  });
+  T out;
+  reduce_side_by_side<T, ReductionOf<Op::Sum, dtype_of<T>>, 1>(at, n, &out);
+  return out;
 }
 
 /// A sum of elements and the sum of their squares.
@@ -215,8 +206,12 @@ __attribute__((noinline)) Moments block_moments(const float* x, std::int64_t n) 
 
 template <bool kBoth>
 Moments moments_of(const float* x, std::int64_t n) {
-  return reduce_row<Moments, Moments>(
-      n, [&](std::int64_t at, std::int64_t count) { return block_moments<kBoth>(x + at, count); });
+  Moments moments;
+  reduce_row(
+      n, moments,
+      [&](std::int64_t at, std::int64_t count, Moments& block) { block = block_moments<kBoth>(x + at, count); },
+      Combine<Moments>());
+  return moments;
 }
 
 template <class T, Summand kSummand>
@@ -225,7 +220,7 @@ void sum_rows(const void* a, const void* b, std::int64_t rows, std::int64_t cols
   T* sums = static_cast<T*>(out);
   for (std::int64_t i = 0; i < rows; ++i, x += cols) {
     if constexpr (kSummand == Summand::Element) {
-      sums[i] = sum_of<T>(cols, ElementAt<T>{x});
+      sums[i] = sum_of<T>(cols, WideAt<T>{x});
     } else if constexpr (kSummand == Summand::Product) {
       if constexpr (std::is_same_v<T, double>) {
         if (a == b) {
@@ -235,7 +230,7 @@ void sum_rows(const void* a, const void* b, std::int64_t rows, std::int64_t cols
       }
       sums[i] = sum_of<T>(cols, ProductAt<T>{x, static_cast<const float*>(b) + i * cols});
     } else {
-      sums[i] = sum_of<T>(cols, DeviationAt<T>(x, static_cast<const T*>(b)[i]));
+      sums[i] = sum_of<T>(cols, DeviationAt<T>{x, static_cast<const T*>(b)[i]});
     }
   }
 }

@@ -1,4 +1,4 @@
-// Reductions of rows in the fixed order, with lanes in registers. Included by reduce_ops.cpp alone.
+// Reductions of rows in the fixed order, with lanes in registers.
 #pragma once
 
 #include <algorithm>
@@ -44,32 +44,6 @@ inline constexpr bool kInPackets = std::is_floating_point_v<T>&& kPacketsOf<type
 template <class F>
 inline constexpr bool kExtreme = kPacketsOf<typename F::Combination> == Packets::NanApart;
 
-// The maximum (or minimum) of floats, lane by lane. Which lanes are not NaN is kept in masks beside the values, so each
-// element adds only one instruction to the chain of dependent ones. Returns how many elements were taken.
-template <class T, class F>
-std::int64_t extreme_lanes(T* acc, const T* x, std::int64_t n) {
-  namespace in = Eigen::internal;
-  using P = typename in::packet_traits<T>::type;
-  constexpr int size = in::packet_traits<T>::size;
-  constexpr int packets = kLanes / size;
-  P best[packets], number[packets];
-  for (int k = 0; k < packets; ++k) {
-    best[k] = in::ploadu<P>(acc + k * size);
-    number[k] = in::pcmp_eq(best[k], best[k]);
-  }
-  std::int64_t i = 0;
-  for (; i + kLanes <= n; i += kLanes) {
-    for (int k = 0; k < packets; ++k) {
-      const P v = in::ploadu<P>(x + i + k * size);
-      best[k] = F::packets(best[k], v);  // the later one of equal values, as F::of
-      number[k] = in::pand(number[k], in::pcmp_eq(v, v));
-    }
-  }
-  const P nan = in::pset1<P>(std::numeric_limits<T>::quiet_NaN());
-  for (int k = 0; k < packets; ++k) in::pstoreu(acc + k * size, in::pselect(number[k], best[k], nan));
-  return i;
-}
-
 /// Are all bits of a comparison's result set?
 template <class P>
 bool all_numbers(const P& mask) {
@@ -79,134 +53,130 @@ bool all_numbers(const P& mask) {
   return std::memcmp(bytes, ones, sizeof ones) == 0;
 }
 
-/// The lanes of a reduction as named registers: g++ 12 does not keep an array of this size in registers.
+/// The lanes of a reduction in registers. F::packets loses a NaN of extremes, so `number` has all bits set in those
+/// elements in which no lane has met one. Thus each element adds one instruction to the chain of dependent ones.
 template <class T, class F>
 struct PacketLanes {
   using P = typename Eigen::internal::packet_traits<T>::type;
   static constexpr int kSize = Eigen::internal::packet_traits<T>::size;
   static constexpr int kCount = kLanes / kSize;
 
-  PacketLanes() {
-    for (P& l : lane) l = Eigen::internal::pset1<P>(F::template identity<T>());
+  PacketLanes() : number(ones()) {
+    for (P& l : lane) l = identity();
   }
-  explicit PacketLanes(const T* from) {
-    for (int k = 0; k < kCount; ++k) lane[k] = Eigen::internal::ploadu<P>(from + k * kSize);
+  static P identity() { return Eigen::internal::pset1<P>(F::template identity<T>()); }
+  explicit PacketLanes(const T* from) : PacketLanes() {
+    for (int k = 0; k < kCount; ++k) {
+      lane[k] = Eigen::internal::ploadu<P>(from + k * kSize);
+      look_at(lane[k]);
+    }
   }
+  /// If there was a NaN, the first lane becomes NaN.
   void store(T* to) const {
     for (int k = 0; k < kCount; ++k) Eigen::internal::pstoreu(to + k * kSize, lane[k]);
+    if (kExtreme<F> && !all_numbers(number)) to[0] = std::numeric_limits<T>::quiet_NaN();
   }
-
-  /// For extremes, of numbers alone.
-  static P of(P a, P b) { return F::packets(a, b); }
-  /// Takes whole rows of lanes and returns how many elements those are. packet(i) is the packet that begins at element
-  /// i.
-  template <class Packets>
-  std::int64_t take(std::int64_t n, Packets packet) {
-    std::int64_t i = 0;
-    // Four rows of lanes at a time. A loop over single rows is so short that its alignment in the library changes its
-    // speed (by a factor of 1.4 on a Zen 4 core).
-    for (; i + 4 * kLanes <= n; i += 4 * kLanes) {
-      ORIEL_UNROLL
-      for (int row = 0; row < 4; ++row) {
-        for (int k = 0; k < kCount; ++k)
-          lane[k] = of(lane[k], packet(i + row * kLanes + static_cast<std::int64_t>(k * kSize)));
-      }
-    }
-    for (; i + kLanes <= n; i += kLanes) {
-      for (int k = 0; k < kCount; ++k) lane[k] = of(lane[k], packet(i + static_cast<std::int64_t>(k * kSize)));
-    }
-    return i;
+  __attribute__((always_inline)) void add(int k, const P& v) {
+    lane[k] = F::packets(lane[k], v);
+    look_at(v);
   }
   /// Combines the lanes by halves.
   T joined() {
     ORIEL_UNROLL
     for (int half = kCount / 2; half >= 1; half /= 2) {
       ORIEL_UNROLL
-      for (int k = 0; k < half; ++k) lane[k] = of(lane[k], lane[k + half]);
+      for (int k = 0; k < half; ++k) lane[k] = F::packets(lane[k], lane[k + half]);
     }
+    if (kExtreme<F> && !all_numbers(number)) return std::numeric_limits<T>::quiet_NaN();
     return folded<kSize / 2>(lane[0], std::make_index_sequence<kSize>());
   }
 
   P lane[kCount];
+  P number;
 
  private:
+  static P ones() {
+    const P zero = Eigen::internal::pset1<P>(T(0));
+    return Eigen::internal::pcmp_eq(zero, zero);
+  }
+  __attribute__((always_inline)) void look_at(const P& v) {
+    if constexpr (kExtreme<F>) number = Eigen::internal::pand(number, Eigen::internal::pcmp_eq(v, v));
+  }
   template <int kHalf, std::size_t... I>
   static T folded(P x, std::index_sequence<I...> all) {
     if constexpr (kHalf == 0) {
       return Eigen::internal::pfirst(x);
     } else {
-      x = of(x, __builtin_shufflevector(x, x, static_cast<int>(I + kHalf) % kSize...));
+      x = F::packets(x, __builtin_shufflevector(x, x, static_cast<int>(I + kHalf) % kSize...));
       return folded<kHalf / 2>(x, all);
     }
   }
 };
 
-template <class T, class F>
-void accumulate_lanes(T* acc, const T* x, std::int64_t n) {
-  if constexpr (kInPackets<T, F> && kExtreme<F>) {
-    const std::int64_t done = extreme_lanes<T, F>(acc, x, n);
-    x += done;
-    n -= done;
-  } else if constexpr (kInPackets<T, F>) {
-    using Lanes = PacketLanes<T, F>;
-    Lanes lanes(acc);
-    const std::int64_t done =
-        lanes.take(n, [&](std::int64_t i) { return Eigen::internal::ploadu<typename Lanes::P>(x + i); });
-    lanes.store(acc);
-    x += done;
-    n -= done;
+// What a reduction takes from row s at element i: a packet, or some elements. `ahead` fetches what is taken later;
+// `after` leaves out elements.
+// `kTogether` rows of lanes are taken at a time. A loop over single ones is so short that its alignment in the library
+// changes its speed (by a factor of 1.4 on a Zen 4 core).
+template <class T, int kRowsOfLanes = 1>
+struct ElementsAt {
+  static constexpr int kTogether = kRowsOfLanes;
+  const T* x;
+  std::int64_t pitch;
+  auto packet(int s, std::int64_t i) const {
+    return Eigen::internal::ploadu<typename Eigen::internal::packet_traits<T>::type>(x + s * pitch + i);
   }
-  T lane[kLanes];
-  for (int l = 0; l < kLanes; ++l) lane[l] = acc[l];
+  void some(int s, std::int64_t i, std::int64_t n, T* to) const { std::copy_n(x + s * pitch + i, n, to); }
+  static void ahead(int, std::int64_t) {}
+  ElementsAt after(std::int64_t n) const { return {x + n, pitch}; }
+};
+
+/// Takes whole rows of lanes of n elements. Returns how many elements those are.
+template <class T, class F, int S, class At>
+__attribute__((always_inline)) inline std::int64_t take_lanes(PacketLanes<T, F> (&lanes)[S], const At& at,
+                                                              std::int64_t n) {
+  using Lanes = PacketLanes<T, F>;
+  const auto take = [&](std::int64_t i) __attribute__((always_inline)) {
+    const At here = at.after(i);
+    ORIEL_UNROLL
+    for (int s = 0; s < S; ++s) here.ahead(s, 0);
+    ORIEL_UNROLL
+    for (int s = 0; s < S; ++s) {
+      ORIEL_UNROLL
+      for (int k = 0; k < Lanes::kCount; ++k)
+        lanes[s].add(k, here.packet(s, static_cast<std::int64_t>(k * Lanes::kSize)));
+    }
+  };
+  constexpr int together = At::kTogether;
   std::int64_t i = 0;
-  for (; i + kLanes <= n; i += kLanes) {
-    for (int l = 0; l < kLanes; ++l) lane[l] = F::of(lane[l], x[i + l]);
+  for (; i + together * kLanes <= n; i += together * kLanes) {
+    ORIEL_UNROLL
+    for (int row = 0; row < together; ++row) take(i + row * kLanes);
   }
-  for (int l = 0; l < n - i; ++l) lane[l] = F::of(lane[l], x[i + l]);
-  for (int l = 0; l < kLanes; ++l) acc[l] = lane[l];
+  if constexpr (together > 1) {
+    for (; i + kLanes <= n; i += kLanes) take(i);
+  }
+  return i;
 }
 
-template <class T, class F>
-T join_lanes(T* lane) {
-  for (int half = kLanes / 2; half >= 1; half /= 2) {
-    for (int l = 0; l < half; ++l) lane[l] = F::of(lane[l], lane[l + half]);
-  }
-  return lane[0];
-}
-
-/// Not inlined: its loops are long code that reduce_row would hold twice.
-template <class T, class F>
-__attribute__((noinline)) T reduce_block(const T* x, std::int64_t n) {
-  if constexpr (kInPackets<T, F> && !kExtreme<F>) {
-    using Lanes = PacketLanes<T, F>;
-    if (n % kLanes == 0) {
-      Lanes lanes;
-      lanes.take(n, [&](std::int64_t i) { return Eigen::internal::ploadu<typename Lanes::P>(x + i); });
-      return lanes.joined();
+/// Reduces a block of n elements of each of S rows. Not inlined: its loops are long code.
+template <class T, class F, int S, class At>
+__attribute__((noinline)) void reduce_blocks(At at, std::int64_t n, T* out) {
+  using Lanes = PacketLanes<T, F>;
+  Lanes lanes[S];
+  const std::int64_t done = take_lanes(lanes, at, n);
+  if (done < n) {
+    // The identity changes no lane that began with it.
+    alignas(64) T rest[kLanes];
+    ORIEL_UNROLL
+    for (int s = 0; s < S; ++s) {
+      for (int k = 0; k < Lanes::kCount; ++k) Eigen::internal::pstore(rest + k * Lanes::kSize, Lanes::identity());
+      at.some(s, done, n - done, rest);
+      for (int k = 0; k < Lanes::kCount; ++k)
+        lanes[s].add(k, Eigen::internal::ploadu<typename Lanes::P>(rest + k * Lanes::kSize));
     }
   }
-  T lane[kLanes];
-  for (T& l : lane) l = F::template identity<T>();
-  accumulate_lanes<T, F>(lane, x, n);
-  return join_lanes<T, F>(lane);
-}
-
-/// Reduces a row of n elements. block(at, count) reduces the `count` elements from `at` on.
-template <class T, class F, class Block>
-T reduce_row(std::int64_t n, Block block) {
-  if (n <= kBlock) return block(0, n);
-  T waiting[64];
-  std::int64_t blocks = 0;
-  int depth = 0;
-  for (std::int64_t at = 0; at < n; at += kBlock) {
-    T value = block(at, n - at < kBlock ? n - at : kBlock);
-    for (std::int64_t b = blocks; (b & 1) != 0; b >>= 1) value = F::of(waiting[--depth], value);
-    waiting[depth++] = value;
-    ++blocks;
-  }
-  T value = waiting[--depth];
-  while (depth > 0) value = F::of(waiting[--depth], value);
-  return value;
+  ORIEL_UNROLL
+  for (int s = 0; s < S; ++s) out[s] = lanes[s].joined();
 }
 
 /// Combines kWidth lanes by halves.
@@ -220,6 +190,81 @@ T fold(T* lane) {
     for (int l = 0; l < half; ++l) lane[l] = F::of(lane[l], lane[l + half]);
     return fold<T, F, half>(lane);
   }
+}
+
+/// Combines the lanes of `width` columns by halves. Lanes from `lanes` on have no values.
+template <class T, class F>
+void combine_lanes(T* acc, std::int64_t width, std::int64_t lanes) {
+  for (std::int64_t half = kLanes / 2; half >= 1; half /= 2) {
+    if (lanes <= half) continue;
+    const std::int64_t n = (lanes - half) * width;
+    const T* upper = acc + half * width;
+    lanes = half;
+    ORIEL_VECTOR_LOOP
+    for (std::int64_t i = 0; i < n; ++i) acc[i] = F::of(acc[i], upper[i]);
+  }
+}
+
+template <class T, class F>
+void accumulate_lanes(T* acc, const T* x, std::int64_t n) {
+  std::int64_t i = 0;
+  if constexpr (kInPackets<T, F>) {
+    PacketLanes<T, F> lanes[1] = {PacketLanes<T, F>(acc)};
+    i = take_lanes(lanes, ElementsAt<T, 4>{x, 0}, n);
+    lanes[0].store(acc);
+  }
+  T lane[kLanes];
+  for (int l = 0; l < kLanes; ++l) lane[l] = acc[l];
+  for (; i + kLanes <= n; i += kLanes) {
+    for (int l = 0; l < kLanes; ++l) lane[l] = F::of(lane[l], x[i + l]);
+  }
+  for (int l = 0; l < n - i; ++l) lane[l] = F::of(lane[l], x[i + l]);
+  for (int l = 0; l < kLanes; ++l) acc[l] = lane[l];
+}
+
+/// Not inlined: its loops are long code that reduce_row would hold twice.
+template <class T, class F>
+__attribute__((noinline)) T reduce_block(const T* x, std::int64_t n) {
+  T lane[kLanes];
+  for (T& l : lane) l = F::template identity<T>();
+  accumulate_lanes<T, F>(lane, x, n);
+  return fold<T, F, kLanes>(lane);
+}
+
+/// Reduces n elements to `value`. block(at, count, value) reduces the `count` elements from `at` on.
+template <class T, class Block, class Combination>
+void reduce_row(std::int64_t n, T& value, Block block, Combination combination) {
+  if (n <= kBlock) return block(0, n, value);
+  T waiting[64];
+  BlockTree tree;
+  for (std::int64_t at = 0; at < n; at += kBlock) {
+    block(at, n - at < kBlock ? n - at : kBlock, value);
+    tree.add(waiting, value, combination);
+  }
+  tree.take(waiting, value, combination);
+}
+
+/// Values of S rows.
+template <class T, int S>
+struct RowValues {
+  T of[S];
+};
+
+/// Reduces S rows of n elements, side by side.
+template <class T, class F, int S, class At>
+void reduce_side_by_side(const At& at, std::int64_t n, T* out) {
+  if (n <= kBlock) return reduce_blocks<T, F, S>(at, n, out);
+  using Values = RowValues<T, S>;
+  Values values;
+  reduce_row(
+      n, values,
+      [&](std::int64_t from, std::int64_t count, Values& block) {
+        reduce_blocks<T, F, S>(at.after(from), count, block.of);
+      },
+      [](const Values& a, Values& b) {
+        for (int s = 0; s < S; ++s) b.of[s] = F::of(a.of[s], b.of[s]);
+      });
+  std::copy_n(values.of, S, out);
 }
 
 /// Rows of more than half of kWidth elements, each in its lane. The lanes behind a row hold the identity.
@@ -293,61 +338,6 @@ constexpr int streams() {
   }
 }
 
-/// Reduces S blocks of n elements that begin `pitch` apart.
-template <class T, class F, int S>
-__attribute__((noinline)) void reduce_blocks(const T* x, std::int64_t pitch, std::int64_t n, T* out) {
-  namespace in = Eigen::internal;
-  using Lanes = PacketLanes<T, F>;
-  using P = typename Lanes::P;
-  Lanes lanes[S];
-  P number[S];  // all bits of a lane that has met no NaN
-  for (P& m : number) m = in::pcmp_eq(lanes[0].lane[0], lanes[0].lane[0]);
-  const auto take = [&](const T* from, std::int64_t apart) {
-    ORIEL_UNROLL
-    for (int s = 0; s < S; ++s) {
-      ORIEL_UNROLL
-      for (int k = 0; k < Lanes::kCount; ++k) {
-        const P v = in::ploadu<P>(from + s * apart + static_cast<std::int64_t>(k * Lanes::kSize));
-        lanes[s].lane[k] = Lanes::of(lanes[s].lane[k], v);
-        if constexpr (kExtreme<F>) number[s] = in::pand(number[s], in::pcmp_eq(v, v));
-      }
-    }
-  };
-  std::int64_t i = 0;
-  for (; i + kLanes <= n; i += kLanes) take(x + i, pitch);
-  if (i < n) {
-    // The identity changes no lane that began with it.
-    alignas(64) T rest[S * kLanes];
-    for (int s = 0; s < S; ++s) Lanes().store(rest + s * kLanes);
-    for (int s = 0; s < S; ++s) std::copy_n(x + s * pitch + i, n - i, rest + s * kLanes);
-    take(rest, kLanes);
-  }
-  ORIEL_UNROLL
-  for (int s = 0; s < S; ++s) {
-    out[s] = lanes[s].joined();
-    if (kExtreme<F> && !all_numbers(number[s])) out[s] = std::numeric_limits<T>::quiet_NaN();
-  }
-}
-
-/// Reduces S rows of n elements that begin `pitch` apart.
-template <class T, class F, int S>
-void reduce_side_by_side(const T* x, std::int64_t pitch, std::int64_t n, T* out) {
-  T waiting[64][S];
-  std::int64_t blocks = 0;
-  int depth = 0;
-  for (std::int64_t at = 0; at < n; at += kBlock, ++blocks) {
-    reduce_blocks<T, F, S>(x + at, pitch, n - at < kBlock ? n - at : kBlock, out);
-    for (std::int64_t b = blocks; (b & 1) != 0; b >>= 1) {
-      --depth;
-      for (int s = 0; s < S; ++s) out[s] = F::of(waiting[depth][s], out[s]);
-    }
-    std::copy_n(out, S, waiting[depth++]);
-  }
-  for (--depth; depth > 0; --depth)
-    for (int s = 0; s < S; ++s) waiting[depth - 1][s] = F::of(waiting[depth - 1][s], waiting[depth][s]);
-  std::copy_n(waiting[0], S, out);
-}
-
 /// Reduces a row as several streams of `stream` elements, which are whole subtrees of the order, where it is that long.
 template <class T, class F>
 T reduce_one_row(const T* x, std::int64_t n, std::int64_t stream = 4 * kBlock) {
@@ -357,31 +347,32 @@ T reduce_one_row(const T* x, std::int64_t n, std::int64_t stream = 4 * kBlock) {
     if (n < kParts * kBlock) stream = 0;
     if (stream > 0 && n < kParts * stream) stream = kBlock;
     if (stream > 0) {
-      T waiting[64];
-      std::int64_t steps = 0;
-      int depth = 0;
-      for (; n >= kParts * stream; n -= kParts * stream, x += kParts * stream, ++steps) {
-        T value[kParts];
-        reduce_side_by_side<T, F, kParts>(x, stream, stream, value);
+      T waiting[64], value[kParts];
+      BlockTree tree;
+      for (; n >= kParts * stream; n -= kParts * stream, x += kParts * stream) {
+        reduce_side_by_side<T, F, kParts>(ElementsAt<T>{x, stream}, stream, value);
         for (int width = kParts / 2; width >= 1; width /= 2)
           for (int s = 0; s < width; ++s) value[s] = F::of(value[2 * s], value[2 * s + 1]);
-        for (std::int64_t b = steps; (b & 1) != 0; b >>= 1) value[0] = F::of(waiting[--depth], value[0]);
-        waiting[depth++] = value[0];
+        tree.add(waiting, value[0], Combine<F>());
       }
-      T value = n > 0 ? reduce_one_row<T, F>(x, n, stream) : waiting[--depth];
-      while (depth > 0) value = F::of(waiting[--depth], value);
-      return value;
+      if (n == 0) {
+        tree.take(waiting, value[0], Combine<F>());
+      } else {
+        value[0] = reduce_one_row<T, F>(x, n, stream);
+        tree.join(waiting, value[0], Combine<F>());
+      }
+      return value[0];
     }
   }
-  return reduce_row<T, F>(n, [&](std::int64_t at, std::int64_t some) {
-    if constexpr (S > 1) {
-      T out;
-      reduce_blocks<T, F, 1>(x + at, 0, some, &out);
-      return out;
-    } else {
-      return reduce_block<T, F>(x + at, some);
-    }
-  });
+  T out;
+  if constexpr (kInPackets<T, F>) {
+    reduce_side_by_side<T, F, 1>(ElementsAt<T>{x, 0}, n, &out);
+  } else {
+    reduce_row(
+        n, out, [&](std::int64_t at, std::int64_t some, T& value) { value = reduce_block<T, F>(x + at, some); },
+        Combine<F>());
+  }
+  return out;
 }
 
 template <class T, class F>
@@ -402,7 +393,8 @@ void reduce_rows(const void* values, std::int64_t pitch, std::int64_t rows, std:
   constexpr int S = streams<T, F>();
   if constexpr (S > 1) {
     if (std::abs(pitch) * static_cast<std::int64_t>(sizeof(T)) >= kNear)
-      for (; rows >= S; rows -= S, x += S * pitch, out += S) reduce_side_by_side<T, F, S>(x, pitch, cols, out);
+      for (; rows >= S; rows -= S, x += S * pitch, out += S)
+        reduce_side_by_side<T, F, S>(ElementsAt<T>{x, pitch}, cols, out);
   }
   for (std::int64_t i = 0; i < rows; ++i, x += pitch) out[i] = reduce_one_row<T, F>(x, cols);
 }

@@ -219,37 +219,23 @@ enum class Link : std::uint8_t {
   AddProduct,           // s + x * y; the product is rounded before the addition
   SubtractProduct,      // s - x * y
   SubtractFromProduct,  // x * y - s
+  End,                  // after the last link
+  // In pairs alone:
+  Negate,
+  Magnitude,
+  NegateMagnitude,  // -|s|
+  Exponential,
 };
+inline constexpr int kLinks = static_cast<int>(Link::Exponential) + 1;
 struct ChainLink {
   Link op;
   bool number;  // use the first element of the last operand for every i
   const void* x;
   const void* y;
 };
-/// Sets dst[i] to the result of applying the links to first[i] in turn, for i < n. dst may be one of the operands and
-/// needs no alignment. Operands are read to the end of a whole packet.
-using ChainFn = void (*)(void* dst, const void* first, const ChainLink* links, int count, std::int64_t n);
-
-inline constexpr int kPairCount = 6;
-/// Add, Sub, Mul, Min, Max, Div -> 0..5; else -1.
-constexpr int pair_index(graph::Op op) noexcept {
-  switch (op) {
-    case graph::Op::Add:
-      return 0;
-    case graph::Op::Sub:
-      return 1;
-    case graph::Op::Mul:
-      return 2;
-    case graph::Op::Min:
-      return 3;
-    case graph::Op::Max:
-      return 4;
-    case graph::Op::Div:
-      return 5;
-    default:
-      return -1;
-  }
-}
+/// Sets dst[i] to the result of applying the links, up to one that is End, to first[i] in turn, for i < n. dst may be
+/// one of the operands and needs no alignment. Operands are read to the end of a whole packet.
+using ChainFn = void (*)(void* dst, const void* first, const ChainLink* links, std::int64_t n);
 
 struct Table {
   const char* name = nullptr;  // set with the rest
@@ -259,17 +245,11 @@ struct Table {
   /// a / b where b is the same number for every element: the bits of a division in a fraction of its time. Null where a
   /// plain division is fastest.
   ElementFn divide_by_one = nullptr;
-  /// Two float32 operations in one pass: [first][second][side], indexed by pair_index. The first is Add, Sub, Mul, Min
-  /// or Max; the second may also be Div. Side 0 is second(first(a, b), c), side 1 is second(c, first(a, b)).
-  ElementFn pair[kPairCount][kPairCount][2] = {};
-  /// The same for second(first(a, b), c) if b and c are one number each. Add, Sub and Mul only.
-  ElementFn pair_with_numbers[kPairCount][kPairCount] = {};
-  ChainFn chain[kDTypeCount] = {};  // floats
-  /// exp of a float32 operation on a and b (Add, Sub, Mul), indexed by pair_index. In exp_with_number b is one number.
-  ElementFn exp_of[kPairCount] = {};
-  ElementFn exp_with_number[kPairCount] = {};
-  ElementFn exp_of_negative = nullptr;
-  ElementFn exp_of_negative_magnitude = nullptr;
+  /// second(first(a, b), c) on float32 in one pass, indexed by these links: in a third of the time of a chain. [1]: b
+  /// and c are one number each. Null if the pair runs as a chain, or as two operations if one of them is of pairs
+  /// alone.
+  ElementFn pair[kLinks][kLinks][2] = {};
+  ChainFn chain[kDTypeCount] = {};                // floats
   ElementFn cast[kDTypeCount][kDTypeCount] = {};  // register dtypes: no halves
   ElementFn round_float16 = nullptr;              // float32 -> nearest float16 -> float32
   ElementFn round_bfloat16 = nullptr;

@@ -1,100 +1,42 @@
 // Reductions over windows. Each packet holds neighbouring results; their elements are read in place.
 #include <utility>
 
-#include "backend/eigen/isa/level.hpp"
+#include "backend/eigen/isa/vectors.hpp"
 
 namespace oriel::backend::isa::ORIEL_ISA_LEVEL {
 namespace {
 
-template <class T>
-constexpr int kSize = kVectorBytes / static_cast<int>(sizeof(T));
-
-template <class T>
-struct VectorOf {
-  typedef T type __attribute__((vector_size(kVectorBytes)));
-};
-template <class T>
-using Vector = typename VectorOf<T>::type;
-
-template <class T>
-Vector<T> load(const T* p) {
-  Vector<T> x;
-  std::memcpy(&x, p, sizeof x);
-  return x;
-}
-template <class T>
-void store(T* p, const Vector<T>& x) {
-  std::memcpy(p, &x, sizeof x);
-}
-
-struct Adds {
-  template <class V>
-  static V of(const V& a, const V& b) {
-    return a + b;
-  }
-};
-// Max and Min of ops/functions/element.hpp for whole vectors: the second operand if both are equal, NaN if either is
-// NaN.
-struct Maxima {
-  template <class V>
-  static V of(const V& a, const V& b) {
-    const V larger = a > b ? a : b;
-    return a != a ? a : larger;
-  }
-};
-struct Minima {
-  template <class V>
-  static V of(const V& a, const V& b) {
-    const V smaller = a < b ? a : b;
-    return a != a ? a : smaller;
-  }
-};
-
-/// Reduces the elements of one lane (in the order of reductions) into `sum`.
+/// Reduces the elements of a lane (in the order of reductions).
 template <class T, class Op, int Packets>
-__attribute__((always_inline)) inline void gather_lane(const WindowRows& q, const T* x, std::int64_t lane,
-                                                       Vector<T> (&sum)[Packets]) {
-  const T* first = x + q.taps[lane];
-  ORIEL_UNROLL
-  for (int k = 0; k < Packets; ++k) sum[k] = load<T>(first + k * kSize<T>);
-  for (std::int64_t r = lane + kLanes; r < q.count; r += kLanes) {
-    const T* next = x + q.taps[r];
+struct WindowLane {
+  const WindowRows& q;
+  const T* x;
+  __attribute__((always_inline)) void operator()(std::int64_t lane, Vector<T> (&sum)[Packets]) const {
+    const T* first = x + q.taps[lane];
     ORIEL_UNROLL
-    for (int k = 0; k < Packets; ++k) sum[k] = Op::of(sum[k], load<T>(next + k * kSize<T>));
-  }
-}
-
-/// Combines lanes Lane, Lane + Step, ... by halves. Lanes beyond the count are skipped: they would only add the
-/// identity.
-template <class T, class Op, int Packets, int Lane, int Step>
-__attribute__((always_inline)) inline void join_lanes(const WindowRows& q, const T* x, Vector<T> (&sum)[Packets]) {
-  if constexpr (Step == kLanes) {
-    gather_lane<T, Op, Packets>(q, x, Lane, sum);
-  } else {
-    join_lanes<T, Op, Packets, Lane, 2 * Step>(q, x, sum);
-    if (Lane + Step < q.count) {
-      Vector<T> upper[Packets];
-      join_lanes<T, Op, Packets, Lane + Step, 2 * Step>(q, x, upper);
+    for (int k = 0; k < Packets; ++k) sum[k] = load<T>(first + k * kSize<T>);
+    for (std::int64_t r = lane + kLanes; r < q.count; r += kLanes) {
+      const T* next = x + q.taps[r];
       ORIEL_UNROLL
-      for (int k = 0; k < Packets; ++k) sum[k] = Op::of(sum[k], upper[k]);
+      for (int k = 0; k < Packets; ++k) sum[k] = Op::of(sum[k], load<T>(next + k * kSize<T>));
     }
   }
-}
+};
 
 /// Floats: elements are combined in the order of all reductions.
 template <class T, class Op>
 struct InLanes {
-  // join_lanes keeps a partial result on each of five levels, so few packets fit the registers.
+  // join_vectors keeps a partial result on each of five levels, so few packets fit the registers.
   static constexpr int kMost = kFew ? 1 : kVectorBytes == 64 ? 4 : 2;
   static constexpr bool kTails = false;
   template <int Packets>
   static void run(const WindowRows& q, const T* x, T* out) {
     Vector<T> sum[Packets];
-    join_lanes<T, Op, Packets, 0, 1>(q, x, sum);
+    join_vectors<Op>(q.count, WindowLane<T, Op, Packets>{q, x}, sum);
     // Lanes begin at the identity 0. Adding it turns a sum of -0 alone into 0, as the fixed order does.
     const Vector<T> zero{};
     ORIEL_UNROLL
-    for (int k = 0; k < Packets; ++k) store<T>(out + k * kSize<T>, std::is_same_v<Op, Adds> ? sum[k] + zero : sum[k]);
+    for (int k = 0; k < Packets; ++k) store<T>(out + k * kSize<T>, std::is_same_v<Op, Sum> ? sum[k] + zero : sum[k]);
   }
 };
 
@@ -299,17 +241,17 @@ void add_window_floats(Table& t) {
   WindowFns& fns = t.window[kDTypeIndex<T>];
   fns.packet = kSize<T>;
   fns.weighed = weighed_rows<T>;
-  fns.reduce[reduce_index(graph::Op::Sum)] = window_rows<T, InLanes<T, Adds>>;
-  fns.reduce[reduce_index(graph::Op::ReduceMax)] = window_rows<T, InLanes<T, Maxima>>;
-  fns.reduce[reduce_index(graph::Op::ReduceMin)] = window_rows<T, InLanes<T, Minima>>;
+  fns.reduce[reduce_index(graph::Op::Sum)] = window_rows<T, InLanes<T, Sum>>;
+  fns.reduce[reduce_index(graph::Op::ReduceMax)] = window_rows<T, InLanes<T, Largest>>;
+  fns.reduce[reduce_index(graph::Op::ReduceMin)] = window_rows<T, InLanes<T, Least>>;
 }
 
 template <class T>
 void add_extremes(Table& t, int dtype) {
   WindowFns& fns = t.window[dtype];
   fns.packet = kSize<T>;
-  fns.reduce[reduce_index(graph::Op::ReduceMax)] = window_rows<T, InTurn<T, Maxima>>;
-  fns.reduce[reduce_index(graph::Op::ReduceMin)] = window_rows<T, InTurn<T, Minima>>;
+  fns.reduce[reduce_index(graph::Op::ReduceMax)] = window_rows<T, InTurn<T, Largest>>;
+  fns.reduce[reduce_index(graph::Op::ReduceMin)] = window_rows<T, InTurn<T, Least>>;
 }
 
 /// Sums wrap, so unsigned arithmetic serves both signs.
@@ -320,7 +262,7 @@ void add_window_integers(Table& t) {
   for (const int dtype : {kDTypeIndex<T>, kDTypeIndex<Signed>}) {
     WindowFns& fns = t.window[dtype];
     fns.weighed = window_rows<T, Weighed<T>>;
-    fns.reduce[reduce_index(graph::Op::Sum)] = window_rows<T, InTurn<T, Adds>>;
+    fns.reduce[reduce_index(graph::Op::Sum)] = window_rows<T, InTurn<T, Sum>>;
   }
 }
 

@@ -80,11 +80,12 @@ class Contractor {
       if (summed_[static_cast<std::size_t>(job)].fetch_add(1, std::memory_order_acq_rel) + 1 < blocks_.segments) return;
       b.results = join_segments(b, job);
       if (!plan_.results) return finish(b);
-      plan_.table->copy[plan_.log_bytes](place(b), plan_.results->row, 1, b.results, b.pitch, 1, b.rows, b.columns);
+      plan_.table->copy[plan_.log_bytes](result_address(plan_, arguments_, b), plan_.results->row, 1, b.results,
+                                         b.pitch, 1, b.rows, b.columns);
       return;
     }
     if (plan_.results) {
-      b.results = place(b);
+      b.results = result_address(plan_, arguments_, b);
       b.pitch = plan_.results->row;
     }
     // Sums of several blocks of depths are accumulated in memory whose rows are close together. The last block of
@@ -99,13 +100,6 @@ class Contractor {
     }
     product_.sum_depths(b, left, right);
     if (!plan_.results) finish(b);
-  }
-
-  /// The address of a block's results, if the results are only stored.
-  char* place(const ResultBlock& b) const {
-    const Matrices& m = *plan_.results;
-    char* out = static_cast<char*>(arguments_[static_cast<std::size_t>(m.buffer)]);
-    return out + ((m.at(b.batch) + b.row * m.row + b.column) << plan_.log_bytes);
   }
 
   char* segment_sums(std::int64_t block, std::int64_t segment) const {
@@ -125,11 +119,7 @@ class Contractor {
   /// Runs the operations on the results of a block.
   void finish(const ResultBlock& b) const {
     Worker worker(epilogue_.launch(), ProductMemory::ResultWorker);
-    const std::int64_t step = std::max<std::int64_t>(1, kResultTile / b.columns);
-    for (std::int64_t i = 0; i < b.rows; i += step) {
-      worker.slots()[plan_.epilogue.slot] = b.results + (i * b.pitch << plan_.log_bytes);
-      worker.run_tile({b.batch * shape_.rows + b.row + i, std::min(step, b.rows - i), b.column, b.columns});
-    }
+    finish_block(plan_, worker, b);
   }
 
   const ContractionPlan& plan_;

@@ -23,6 +23,19 @@ struct ResultBlock {
   std::int64_t depth_end = 0;
 };
 
+/// The address of a block's results, if the results are only stored.
+inline char* result_address(const ContractionPlan& plan, std::span<void* const> arguments, const ResultBlock& b) {
+  const Matrices& m = *plan.results;
+  char* const out = static_cast<char*>(arguments[static_cast<std::size_t>(m.buffer)]);
+  return out + ((m.at(b.batch) + b.row * m.row + b.column) << plan.log_bytes);
+}
+
+/// Runs the operations on the results of a block.
+inline void finish_block(const ContractionPlan& plan, Worker& worker, const ResultBlock& b) {
+  worker.run_given(plan.epilogue.slot, b.results, b.pitch, plan.log_bytes,
+                   {b.batch * plan.shape.rows + b.row, b.rows, b.column, b.columns}, kResultTile);
+}
+
 /// The panels of one factor that a block multiplies. Point p at depth d lies in layout.at(count, d, offset + p).
 struct BlockPanels {
   const char* data = nullptr;

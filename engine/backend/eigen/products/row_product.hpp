@@ -8,72 +8,45 @@
 #include "backend/eigen/products/contraction_plan.hpp"
 #include "backend/eigen/products/kept_panels.hpp"
 #include "backend/eigen/products/packer.hpp"
-#include "backend/eigen/products/panel_product.hpp"
+#include "backend/eigen/products/product_factors.hpp"
 
 namespace oriel::backend::eigen {
 
-/// The left factor of a contraction that is run for some rows at a time. It is read in place, or the rows of the last
-/// call are packed.
+/// A factor of a contraction that is run for some rows at a time. It is read in place, or its panels are kept from
+/// launch to launch, or the points of the last call are packed at all depths.
 ///
 /// Thread safety: none; each thread has its own.
-class LeftPanels {
- public:
-  /// `worker` and `panels` are numbers of the thread's memories.
-  LeftPanels(const ContractionPlan& plan, std::span<void* const> arguments, std::span<const graph::Scalar> parameters,
-             int worker, int panels);
-
-  /// Packs rows [row, row + rows) of a batch at all depths, unless they are packed or the factor is read in place.
-  void pack(std::int64_t batch, std::int64_t row, std::int64_t rows) {
-    if (!plan_.left.direct && (packed_row_ != row || packed_batch_ != batch)) pack_rows(batch, row, rows);
-  }
-  /// Sets the left factor of `p`: rows [row, row + rows) of a batch in the block of depths that begins at d. They are
-  /// packed, if the factor is not read in place.
-  void set(PanelProduct& p, std::int64_t batch, std::int64_t row, std::int64_t rows, std::int64_t d) const;
-
- private:
-  void pack_rows(std::int64_t batch, std::int64_t row, std::int64_t rows);
-
-  const ContractionPlan& plan_;
-  std::span<void* const> arguments_;
-  BoundLaunch launch_;
-  Packer packer_;
-  PanelLayout layout_;
-  int memory_;
-  std::int64_t packed_batch_ = -1;
-  std::int64_t packed_row_ = -1;
-  char* panels_ = nullptr;
-};
-
-/// The right factor of a contraction that is run for some rows at a time. It is read in place, or its panels are kept
-/// from launch to launch, or all columns of the last batch are packed.
-///
-/// Thread safety: none; each thread has its own.
-class RightPanels {
+class RowPanels {
  public:
   /// `kept`: the panels, if they are kept; else null. `worker` and `panels` are numbers of the thread's memories.
-  RightPanels(const ContractionPlan& plan, std::span<void* const> arguments, std::span<const graph::Scalar> parameters,
-              const KeptPanels* kept, int worker, int panels);
+  RowPanels(const ContractionPlan& plan, bool left, std::span<void* const> arguments,
+            std::span<const graph::Scalar> parameters, const KeptPanels* kept, int worker, int panels);
 
-  /// Packs a batch, or finds its kept panels, unless it is packed or the factor is read in place.
-  void pack(std::int64_t batch) {
-    if (!direct_ && packed_batch_ != batch) pack_batch(batch);
+  /// Packs points [first, first + count) of a batch, or finds its kept panels, unless they are packed or the factor is
+  /// read in place.
+  void pack(std::int64_t batch, std::int64_t first, std::int64_t count) {
+    if (!direct_ && (first_ != first || batch_ != batch)) pack_points(batch, first, count);
   }
-  /// Sets the right factor of `p`: the columns from `column` on, in the block of depths that begins at d. The batch is
-  /// packed, if the factor is not read in place.
-  void set(PanelProduct& p, std::int64_t batch, std::int64_t column, std::int64_t d) const;
+  /// Sets the left factor of `p` to the rows that were packed (or begin at `first`), or the right one to the columns
+  /// from `first` on, in the block of depths that begins at d.
+  void set(PanelProduct& p, std::int64_t batch, std::int64_t first, std::int64_t d) const;
 
  private:
-  void pack_batch(std::int64_t batch);
+  void pack_points(std::int64_t batch, std::int64_t first, std::int64_t count);
 
   const ContractionPlan& plan_;
+  const FactorPlan& factor_;
+  const bool left_;
   std::span<void* const> arguments_;
   BoundLaunch launch_;
   Packer packer_;
   PanelLayout layout_;
-  const KeptPanels* kept_ = nullptr;
-  bool direct_ = false;
+  const KeptPanels* kept_;
+  bool direct_;
   int memory_;
-  std::int64_t packed_batch_ = -1;  // the batch whose right factor is packed; -1: none
+  std::int64_t batch_ = -1;  // whose points are packed; -1: none
+  std::int64_t first_ = -1;
+  std::int64_t count_ = 0;
   const char* panels_ = nullptr;
 };
 
@@ -106,19 +79,8 @@ class RowProduct {
  private:
   enum Memory : int { kLeftWorker, kRightWorker, kResultWorker, kLeftPanels, kRightPanels, kSums };
   static_assert(kSums + 1 == kMemories);
-  struct Block {
-    std::int64_t batch = 0;
-    std::int64_t row = 0;
-    std::int64_t rows = 0;
-    std::int64_t column = 0;
-    std::int64_t columns = 0;
-    char* results = nullptr;
-    std::int64_t pitch = 0;
-  };
-
-  void add_depths(const Block& block, std::int64_t d, std::int64_t depths, char* target, std::int64_t pitch,
+  void add_depths(const ResultBlock& block, std::int64_t d, std::int64_t depths, char* target, std::int64_t pitch,
                   const char* from) const;
-  void finish_block(const Block& block);
 
   const ContractionPlan& plan_;
   const codegen::Contraction& shape_;
@@ -126,8 +88,8 @@ class RowProduct {
   std::span<void* const> arguments_;
   BoundLaunch epilogue_;
   int memory_;
-  LeftPanels left_;
-  RightPanels right_;
+  RowPanels left_;
+  RowPanels right_;
   Worker finish_;
   std::int64_t panel_ = 1;
 };

@@ -130,7 +130,7 @@ class SmallMultiplier {
                  const char* const src = sums_ + ((k * to.elements * kSmallLanes + lane) << log);
                  char* const dst = argument(to.memory) + (position + k * to.piece) * (std::int64_t{1} << log);
                  if (here == kSmallLanes && to.unit == 1 && log >= 2)
-                   plan_.lanes->out_of_lanes[log - 2](dst, stride, src, to.elements);
+                   plan_.lanes->out_of_lanes[log - 2](dst, src, stride, to.elements);
                  else
                    plan_.table->copy[log](dst, stride, to.unit, src, 1, kSmallLanes, here, to.elements);
                }
@@ -142,7 +142,7 @@ class SmallMultiplier {
     const std::int64_t elements = plan_.shape.rows * plan_.shape.columns;
     const int log = plan_.log_bytes;
     if (count == kSmallLanes && log >= 2)
-      plan_.lanes->out_of_lanes[log - 2](dst, elements, sums_, elements);
+      plan_.lanes->out_of_lanes[log - 2](dst, sums_, elements, elements);
     else
       plan_.table->copy[log](dst, elements, 1, sums_, 1, kSmallLanes, count, elements);
   }
@@ -150,11 +150,8 @@ class SmallMultiplier {
   /// Runs the operations on the results of matrices [batch, batch + count).
   void finish(std::int64_t batch, std::int64_t count) {
     const codegen::Contraction& c = plan_.shape;
-    const std::int64_t step = std::max<std::int64_t>(1, kSmallResultTile / c.columns);
-    for (std::int64_t i = 0; i < count * c.rows; i += step) {
-      epilogue_->slots()[plan_.epilogue.slot] = results_ + (i * c.columns << plan_.log_bytes);
-      epilogue_->run_tile({batch * c.rows + i, std::min(step, count * c.rows - i), 0, c.columns});
-    }
+    epilogue_->run_given(plan_.epilogue.slot, results_, c.columns, plan_.log_bytes,
+                         {batch * c.rows, count * c.rows, 0, c.columns}, kSmallResultTile);
   }
 
   const SmallPlan& plan_;

@@ -17,14 +17,45 @@ namespace {
 
 // The `aux` of an operation whose result the next operation of its chain takes.
 constexpr std::int32_t kChained = -2;
-// Two operations in one pass are handled as a pair.
-constexpr int kLeastOperations = 3;
+constexpr int kLeastOperations = 2;
 
-bool is_arithmetic(const Instr& in) {
-  if (in.code != Code::Elementwise || in.aux >= 0 || in.from != in.dtype) return false;
-  if (in.dtype != DType::float32 && in.dtype != DType::float64) return false;
-  return isa::pair_index(in.op) >= 0;
+/// The link of an operation. `from_left`: the value so far is the left operand. Link::End if it makes no chain.
+Link link_of(Op op, bool from_left) {
+  switch (op) {
+    case Op::Add:
+      return Link::Add;
+    case Op::Sub:
+      return from_left ? Link::Subtract : Link::SubtractFrom;
+    case Op::Mul:
+      return Link::Multiply;
+    case Op::Div:
+      return from_left ? Link::Divide : Link::DivideInto;
+    case Op::Max:
+      return from_left ? Link::Max : Link::MaxOf;
+    case Op::Min:
+      return from_left ? Link::Min : Link::MinOf;
+    case Op::Neg:
+      return Link::Negate;
+    case Op::Abs:
+      return Link::Magnitude;
+    case Op::Exp:
+      return Link::Exponential;
+    default:
+      return Link::End;
+  }
 }
+
+isa::ElementFn pair(const isa::Table& table, Link first, Link second, bool numbers = false) {
+  return table.pair[static_cast<int>(first)][static_cast<int>(second)][numbers ? 1 : 0];
+}
+
+bool links(const Instr& in) {
+  if (in.code != Code::Elementwise || in.from != in.dtype) return false;
+  if (in.dtype != DType::float32 && in.dtype != DType::float64) return false;
+  return link_of(in.op, true) != Link::End;
+}
+
+bool in_chain(const Instr& in) { return in.aux == kChained && in.code == Code::Elementwise; }
 
 /// Orders the instructions of one list.
 class ChainSorter {
@@ -34,15 +65,20 @@ class ChainSorter {
 
   void run() {
     for (std::size_t i = 0; i < list_.size(); ++i) {
-      if (!chains(list_[i])) continue;
-      link(i);
-      maker_[static_cast<std::size_t>(list_[i].result)] = static_cast<int>(i);
+      const Instr& in = list_[i];
+      if (!links(in) || table_.chain[static_cast<int>(in.dtype)] == nullptr) continue;
+      nodes_[i].operations = 1;
+      if (in.b != kNoValue)
+        link(in, nodes_[i]);
+      else if (in.op == Op::Exp)
+        link_exp(in, nodes_[i]);
+      maker_[static_cast<std::size_t>(in.result)] = static_cast<int>(i);
     }
     bool any = false;
-    for (Node& node : nodes_) {
-      if (node.taken || node.operations < kLeastOperations) continue;
+    for (const Node& end : nodes_) {
+      if (end.taken || end.operations < kLeastOperations) continue;
       any = true;
-      move(node);
+      move(end);
     }
     if (!any) return;
     std::vector<Instr> ordered;
@@ -62,49 +98,56 @@ class ChainSorter {
     bool moved = false;   // moved next to the operation that takes it
   };
 
-  bool chains(const Instr& in) const {
-    return is_arithmetic(in) && table_.chain[static_cast<int>(in.dtype)] != nullptr;
-  }
+  Node& node(int n) { return nodes_[static_cast<std::size_t>(n)]; }
+  const Instr& instruction(int n) const { return list_[static_cast<std::size_t>(n)]; }
 
   /// The operation that computes v, if only one reader needs v; else kNone.
   int maker(ValueId v) const {
     return uses_[static_cast<std::size_t>(v)] == 1 ? maker_[static_cast<std::size_t>(v)] : kNone;
   }
 
-  void link(std::size_t i) {
-    const Instr& in = list_[i];
-    Node& node = nodes_[i];
-    node.operations = 1;
-    int before = maker(in.a), other = maker(in.b);
-    const auto operations = [&](int n) { return n == kNone ? 0 : nodes_[static_cast<std::size_t>(n)].operations; };
+  void link(const Instr& in, Node& to) {
+    const auto arithmetic = [&](ValueId v) {
+      const int n = maker(v);
+      return n != kNone && instruction(n).b != kNoValue ? n : kNone;
+    };
+    int before = arithmetic(in.a), other = arithmetic(in.b);
+    const auto operations = [&](int n) { return n == kNone ? 0 : node(n).operations; };
     if (operations(other) > operations(before)) std::swap(before, other);
     if (before == kNone || operations(before) + 2 > kMostLinks) return;
-    take(node.before, before, node);
+    take(to.before, before, to);
     const bool sums = in.op == Op::Add || in.op == Op::Sub;
-    if (sums && operations(other) == 1 && list_[static_cast<std::size_t>(other)].op == Op::Mul)
-      take(node.product, other, node);
+    if (sums && operations(other) == 1 && instruction(other).op == Op::Mul) take(to.product, other, to);
+  }
+
+  /// exp takes one operation of float32 whose pair the table has.
+  void link_exp(const Instr& in, Node& to) {
+    const int before = maker(in.a);
+    if (before == kNone || in.dtype != DType::float32 || node(before).operations != 1) return;
+    const Instr& first = instruction(before);
+    if (pair(table_, link_of(first.op, true), Link::Exponential) == nullptr) return;
+    const int magnitude = first.op == Op::Neg ? maker(first.a) : kNone;
+    if (magnitude != kNone && instruction(magnitude).op == Op::Abs) take(node(before).before, magnitude, node(before));
+    take(to.before, before, to);
   }
 
   void take(int& place, int which, Node& by) {
     place = which;
-    Node& node = nodes_[static_cast<std::size_t>(which)];
-    node.taken = true;
-    by.operations += node.operations;
+    node(which).taken = true;
+    by.operations += node(which).operations;
   }
 
   void move(const Node& end) {
     for (const int n : {end.before, end.product}) {
       if (n == kNone) continue;
-      Node& node = nodes_[static_cast<std::size_t>(n)];
-      node.moved = true;
-      move(node);
+      node(n).moved = true;
+      move(node(n));
     }
   }
 
   void emit(std::size_t i, std::vector<Instr>& ordered) {
-    const Node& node = nodes_[i];
-    for (const int n : {node.before, node.product}) {
-      if (n == kNone || !nodes_[static_cast<std::size_t>(n)].moved) continue;
+    for (const int n : {nodes_[i].before, nodes_[i].product}) {
+      if (n == kNone || !node(n).moved) continue;
       emit(static_cast<std::size_t>(n), ordered);
       ordered.back().aux = kChained;
     }
@@ -118,24 +161,6 @@ class ChainSorter {
   std::vector<int> maker_;  // indexed by value
 };
 
-/// The link for `in`. `from_left`: the value so far is the left operand.
-Link link_of(Op op, bool from_left) {
-  switch (op) {
-    case Op::Add:
-      return Link::Add;
-    case Op::Sub:
-      return from_left ? Link::Subtract : Link::SubtractFrom;
-    case Op::Mul:
-      return Link::Multiply;
-    case Op::Div:
-      return from_left ? Link::Divide : Link::DivideInto;
-    case Op::Max:
-      return from_left ? Link::Max : Link::MaxOf;
-    default:
-      return from_left ? Link::Min : Link::MinOf;
-  }
-}
-
 /// Follows a chain through successive steps.
 class Joiner {
  public:
@@ -148,15 +173,12 @@ class Joiner {
     const TileStep& start = steps_[first];
     Chain chain;
     chain.first = start.a;
-    chain.items.push_back({link_of(made_[first]->op, true), number_(start.b), start.b});
+    add(chain, first, start.a);
     end = first + 1;
     while (in_chain(*made_[end - 1]) && end < steps_.size()) {
       const Slot before = steps_[end - 1].dst;
       if (takes(end, before)) {
-        const bool from_left = steps_[end].a == before;
-        const Slot x = from_left ? steps_[end].b : steps_[end].a;
-        chain.items.push_back({link_of(made_[end]->op, from_left), number_(x), x});
-        ++end;
+        add(chain, end++, before);
         continue;
       }
       if (!adds_product(end, before)) break;
@@ -169,8 +191,21 @@ class Joiner {
   bool begins(std::size_t i) const { return is_step(i) && in_chain(*made_[i]); }
 
  private:
-  bool is_step(std::size_t i) const { return steps_[i].kind == StepKind::Compute && is_arithmetic(*made_[i]); }
-  bool takes(std::size_t i, Slot value) const { return is_step(i) && (steps_[i].a == value) != (steps_[i].b == value); }
+  bool is_step(std::size_t i) const { return steps_[i].kind == StepKind::Compute && links(*made_[i]); }
+  bool has_operand(std::size_t i) const { return made_[i]->b != kNoValue; }
+  bool takes(std::size_t i, Slot value) const {
+    return is_step(i) && (steps_[i].a == value) != (has_operand(i) && steps_[i].b == value);
+  }
+  /// Adds the link of step i, which takes `value`.
+  void add(Chain& chain, std::size_t i, Slot value) const {
+    const bool from_left = steps_[i].a == value;
+    const Slot x = !has_operand(i) ? chain.first : from_left ? steps_[i].b : steps_[i].a;
+    const Link op = link_of(made_[i]->op, from_left);
+    if (op == Link::Negate && !chain.items.empty() && chain.items.back().op == Link::Magnitude)
+      chain.items.back().op = Link::NegateMagnitude;
+    else
+      chain.items.push_back({op, !has_operand(i) || number_(x), x});
+  }
   /// Is step i a product that only the next step reads, which adds it to `value` or subtracts one from the other?
   bool adds_product(std::size_t i, Slot value) const {
     return begins(i) && made_[i]->op == Op::Mul && i + 1 < steps_.size() && takes(i + 1, value) &&
@@ -193,10 +228,31 @@ class Joiner {
   const std::function<bool(Slot)>& number_;
 };
 
-}  // namespace
+/// The step of a chain that ends with step `last`. False if there is none.
+bool join(Plan& plan, Chain chain, const Instr& in, const TileStep& last, TileStep& step) {
+  const std::vector<Chain::Item>& items = chain.items;
+  if (items.size() < 2) return false;
+  step = last;
+  step.element = nullptr;
+  step.numbers = false;
+  if (items.size() == 2 && in.dtype == DType::float32) {
+    step.numbers = items[0].is_uniform && items[1].is_uniform;
+    step.element = pair(*plan.table, items[0].op, items[1].op, step.numbers);
+    step.a = chain.first;
+    step.b = items[0].x;
+    step.c = items[1].x;
+    if (step.element != nullptr) return true;
+  }
+  if (std::any_of(items.begin(), items.end(), [](const auto& item) { return item.op > Link::End; })) return false;
+  step.kind = StepKind::Chain;
+  step.chain = static_cast<std::int32_t>(plan.chains.size());
+  chain.run = plan.table->chain[static_cast<int>(in.dtype)];
+  plan.chains.push_back(std::move(chain));
+  return true;
+}
 
-bool in_chain(const Instr& in) noexcept { return in.aux == kChained && in.code == Code::Elementwise; }
-
+/// How often instructions and reductions read each of `values` values. `wanted` is read from outside. It counts as two
+/// more readers, so it is never an intermediate value.
 std::vector<int> count_readers(const std::vector<Stage>& stages, std::size_t values, ValueId wanted) {
   std::vector<int> readers(values);
   const auto read = [&](ValueId v) {
@@ -217,11 +273,16 @@ std::vector<int> count_readers(const std::vector<Stage>& stages, std::size_t val
   return readers;
 }
 
-void order_chains(std::vector<Stage>& stages, const std::vector<int>& readers, const isa::Table& table) {
+}  // namespace
+
+std::vector<Stage> chained_stages(const codegen::LoopProgram& program, const isa::Table& table, ValueId wanted) {
+  std::vector<Stage> stages = program.stages;
+  const std::vector<int> readers = count_readers(stages, program.values.size(), wanted);
   for (Stage& stage : stages) {
     ChainSorter(stage.body, readers, table).run();
     ChainSorter(stage.outer, readers, table).run();
   }
+  return stages;
 }
 
 void join_chains(Plan& plan, std::vector<TileStep>& steps, const std::vector<const Instr*>& made,
@@ -230,21 +291,16 @@ void join_chains(Plan& plan, std::vector<TileStep>& steps, const std::vector<con
   std::vector<TileStep> joined;
   for (std::size_t i = 0; i < steps.size();) {
     std::size_t end = i + 1;
-    TileStep step = steps[i];
     if (joiner.begins(i)) {
+      TileStep step = steps[i];
       Chain chain = joiner.follow(i, end);
-      if (end > i + 1) {
-        step = steps[end - 1];
-        step.kind = StepKind::Chain;
-        step.element = nullptr;
-        step.numbers = false;
-        step.chain = static_cast<std::int32_t>(plan.chains.size());
-        chain.run = plan.table->chain[static_cast<int>(made[end - 1]->dtype)];
-        plan.chains.push_back(std::move(chain));
+      if (join(plan, std::move(chain), *made[end - 1], steps[end - 1], step)) {
+        joined.push_back(step);
+        i = end;
+        continue;
       }
     }
-    joined.push_back(step);
-    i = end;
+    joined.push_back(steps[i++]);
   }
   steps = std::move(joined);
 }

@@ -1,4 +1,4 @@
-// Chains of arithmetic on one float dtype, run in one pass over their operands: their intermediate values never leave
+// Chains of operations on one float dtype, run in one pass over their operands: their intermediate values never leave
 // the processor's registers.
 #pragma once
 
@@ -11,19 +11,14 @@
 
 namespace oriel::backend::eigen {
 
-/// How often instructions and reductions read each of `values` values. `wanted` is read from outside. It counts as two
-/// more readers, so it is never an intermediate value of a chain or pair.
-std::vector<int> count_readers(const std::vector<codegen::Stage>& stages, std::size_t values, codegen::ValueId wanted);
+/// The program's stages with the operations of each chain next to each other, after everything that they read.
+/// Operations whose result only the next one reads are marked. `wanted` stays a value of its own.
+std::vector<codegen::Stage> chained_stages(const codegen::LoopProgram& program, const isa::Table& table,
+                                           codegen::ValueId wanted);
 
-/// Puts the operations of each chain of three or more operations next to each other, after everything that they read.
-/// Marks the operations whose result only the next one reads. `readers`: the result of count_readers.
-void order_chains(std::vector<codegen::Stage>& stages, const std::vector<int>& readers, const isa::Table& table);
-
-/// Is the instruction marked so that the next operation of its chain takes its result?
-bool in_chain(const codegen::Instr& in) noexcept;
-
-/// Joins the steps of marked operations if they still follow each other. `made` has the instruction of each step.
-/// `number` says which registers hold one number in all elements.
+/// Joins the steps of marked operations if they still follow each other: to the function of a pair, if the table has
+/// it, or to a chain. `made` has the instruction of each step. `number` says which registers hold one number in all
+/// elements.
 void join_chains(Plan& plan, std::vector<TileStep>& steps, const std::vector<const codegen::Instr*>& made,
                  const std::function<bool(Slot)>& number);
 

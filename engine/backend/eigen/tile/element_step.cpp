@@ -1,6 +1,5 @@
 #include "backend/eigen/tile/element_step.hpp"
 
-#include "backend/eigen/tile/pair_ops.hpp"
 #include "backend/eigen/tile/tiles.hpp"
 #include "oriel/error.hpp"
 
@@ -15,12 +14,6 @@ void element_step(const Instr& in, const std::string& kernel, const isa::Table& 
     throw DeviceError("compile", "kernel " + kernel + " on eigen: " + why);
   };
   const DType from = register_dtype(in.from);
-  if (in.aux >= 0) {
-    step.element = by_numbers ? with_numbers(in, table) : nullptr;
-    step.numbers = step.element != nullptr;
-    if (!step.numbers) step.element = paired(in, table);
-    return;
-  }
   if (in.op == Op::Div && from == DType::float32 && table.divide_by_one != nullptr && by_numbers) {
     step.element = table.divide_by_one;
     step.numbers = true;

@@ -6,7 +6,6 @@
 #include "backend/eigen/tile/chains.hpp"
 #include "backend/eigen/tile/element_step.hpp"
 #include "backend/eigen/tile/look_ahead.hpp"
-#include "backend/eigen/tile/pair_ops.hpp"
 #include "backend/eigen/tile/pair_stores.hpp"
 #include "backend/eigen/tile/plan_tables.hpp"
 #include "backend/eigen/tile/registers.hpp"
@@ -92,7 +91,7 @@ class Planner {
         frame_(frame),
         rows_(rows),
         gathers_(frame == nullptr && rows == 0 ? find_row_gathers(program) : RowGathers()),
-        stages_(pair_ops(program, table, frame == nullptr ? kNoValue : frame->wanted)),
+        stages_(chained_stages(program, table, frame == nullptr ? kNoValue : frame->wanted)),
         tables_(program, table, frame != nullptr, *plan_) {}
 
   std::shared_ptr<Plan> run() {
@@ -355,7 +354,7 @@ class Planner {
   const TileFrame* frame_;
   std::int64_t rows_;  // of a row plan
   const RowGathers gathers_;
-  const std::vector<Stage> stages_;  // the program's, with operations in pairs
+  const std::vector<Stage> stages_;  // the program's, with chains in order
   std::int64_t tile_length_ = 1;
   PlanTables tables_;
   ValueSlots values_;

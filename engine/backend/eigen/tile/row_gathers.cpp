@@ -65,7 +65,7 @@ class Finder {
     for (const ValueId v : {in.a, in.b, in.c})
       same = same && (v == kNoValue || step_[at(v)] == std::optional<std::int64_t>(0));
     if (same) return 0;
-    if (in.code != Code::Elementwise || in.dtype != DType::int64 || in.aux >= 0) return std::nullopt;
+    if (in.code != Code::Elementwise || in.dtype != DType::int64) return std::nullopt;
     if (in.op != Op::Add && in.op != Op::Sub) return std::nullopt;
     const std::optional<std::int64_t> a = step_[at(in.a)], b = step_[at(in.b)];
     if (!a || !b) return std::nullopt;

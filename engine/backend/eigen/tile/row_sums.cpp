@@ -26,8 +26,7 @@ int times_read(const std::vector<Stage>& stages, ValueId v) {
 /// The instruction of the body that computes v in `dtype` by `op` from operands of `from`; null if there is none.
 const Instr* made_by(const Stage& stage, ValueId v, Op op, DType from, DType dtype) {
   const auto at = std::find_if(stage.body.begin(), stage.body.end(), [&](const Instr& in) {
-    return in.result == v && in.code == Code::Elementwise && in.op == op && in.aux < 0 && in.from == from &&
-           in.dtype == dtype;
+    return in.result == v && in.code == Code::Elementwise && in.op == op && in.from == from && in.dtype == dtype;
   });
   return at == stage.body.end() ? nullptr : &*at;
 }

@@ -286,6 +286,14 @@ void Worker::run_rows(const StagePlan& stage, std::int64_t first, std::int64_t n
   for (const ReducePlan& r : stage.reductions) reduce_rows(r, n, 0, count, result);
 }
 
+void Worker::run_given(Slot slot, char* data, std::int64_t pitch, int log_bytes, const Tile& all, std::int64_t most) {
+  const std::int64_t step = std::max<std::int64_t>(1, most / all.cols);
+  for (std::int64_t i = 0; i < all.rows; i += step) {
+    slots_[slot] = data + (i * pitch << log_bytes);
+    run_tile({all.slow + i, std::min(step, all.rows - i), all.fast, all.cols});
+  }
+}
+
 void Worker::reduce_rows(const ReducePlan& r, std::int64_t rows, std::int64_t from, std::int64_t count,
                          void* result) const {
   const char* a = static_cast<const char*>(slots_[r.input]) + (from << r.log_input);
@@ -370,16 +378,17 @@ void* Worker::place(const MemoryAccess& r, const Tile& tile) const {
 
 void Worker::run_chain(const TileStep& step, const Tile& tile) const {
   const Chain& chain = plan_.chains[static_cast<std::size_t>(step.chain)];
-  isa::ChainLink links[kMostLinks];  // NOLINT: only the elements that are set are read
+  isa::ChainLink links[kMostLinks + 1];  // NOLINT: only the elements that are set are read
   for (std::size_t i = 0; i < chain.items.size(); ++i) {
     const Chain::Item& item = chain.items[i];
     links[i] = {item.op, item.is_uniform, slots_[item.x], item.y < 0 ? nullptr : slots_[item.y]};
   }
+  links[chain.items.size()].op = isa::Link::End;
+  links[chain.items.size()].number = false;
   // The tile is written to memory directly, wherever it begins, and nothing beside it.
   void* memory = step.access >= 0 ? place(access(step), tile) : nullptr;
   if (step.access >= 0) slots_[step.dst] = memory != nullptr ? memory : own_register(step.dst);
-  chain.run(slots_[step.dst], slots_[chain.first], links, static_cast<int>(chain.items.size()),
-            memory != nullptr ? tile.size() : whole_packets(tile.size()));
+  chain.run(slots_[step.dst], slots_[chain.first], links, memory != nullptr ? tile.size() : whole_packets(tile.size()));
 }
 
 /// Where a computed value goes: to memory, if the following store takes it unchanged; else to its register.

@@ -65,6 +65,9 @@ class Worker {
   void run_tile(const Tile& tile) {
     for (const StagePlan& stage : plan_.stages) run_steps(stage.outer, tile);
   }
+  /// The same for `all`, a tile of at most `most` elements at a time. The given value, of slot `slot`, lies at `data`
+  /// in rows that are `pitch` elements of 1 << log_bytes bytes apart.
+  void run_given(Slot slot, char* data, std::int64_t pitch, int log_bytes, const Tile& all, std::int64_t most);
   /// Copies the elements that a load's tile reads to dst, element (i, j) at i * cols + j. Invalid elements become 0.
   void gather(const TileStep& step, const Tile& tile, void* dst) const;
 

@@ -1,15 +1,16 @@
 // The order of reductions. ops/functions/reduce.hpp says how they combine values.
 #pragma once
 
+#include "ops/functions/reduce.hpp"
 #include "ops/functions/reduction_order.hpp"
 #include "source/cpp/text/tile.hpp"
 
 namespace oriel::source::cpp::text {
 namespace {
 
-using ops::reduction::kBlock, ops::reduction::kOrder;
+using ops::BlockTree, ops::Combine, ops::reduction::kBlock, ops::reduction::kOrder;
 
-// snippet RowReduction: order at
+// snippet RowReduction: order at BlockTree
 
 /// The number of elements for which there is room.
 template <class X>
@@ -23,8 +24,7 @@ class RowReduction {
  public:
   void reset() {
     count_ = 0;
-    blocks_ = 0;
-    depth_ = 0;
+    tree_.clear();
   }
 
   /// Adds the first n elements of x.
@@ -54,9 +54,8 @@ class RowReduction {
 
   T result() {
     if (count_ > 0) end_block();
-    if (depth_ == 0) return F::template identity<T>();
-    T value = waiting_[--depth_];
-    while (depth_ > 0) value = F::of(waiting_[--depth_], value);
+    T value = F::template identity<T>();
+    if (!tree_.empty()) tree_.take(waiting_, value, Combine<F>());
     return value;
   }
 
@@ -79,18 +78,14 @@ class RowReduction {
     for (Int half = kOrder / 2; half > 0; half /= 2) {
       for (Int l = 0; l < half; ++l) put(l, lane_[l + half]);
     }
-    T value = lane_[0];
-    for (Int b = blocks_; b % 2 != 0; b /= 2) value = F::of(waiting_[--depth_], value);
-    waiting_[depth_++] = value;
-    ++blocks_;
+    tree_.add(waiting_, lane_[0], Combine<F>());
     count_ = 0;
   }
 
   T lane_[kOrder];
   T waiting_[64];
-  Int count_ = 0;   // in this block
-  Int blocks_ = 0;  // before it
-  int depth_ = 0;
+  Int count_ = 0;  // in this block
+  BlockTree tree_;
 };
 
 // snippet each_ordered: order Packet
@@ -165,7 +160,7 @@ struct GatheredExtreme : Gathered<F> {
   }
 };
 
-// snippet ColumnReduction: order at vector_loop
+// snippet ColumnReduction: order at vector_loop BlockTree
 
 /// Reduces n columns side by side, one row of values after the other. For at most 2^kLevels - 1 blocks.
 template <class F, class T, int N, int kLevels>
@@ -173,8 +168,7 @@ class ColumnReduction {
  public:
   void reset() {
     count_ = 0;
-    blocks_ = 0;
-    depth_ = 0;
+    tree_.clear();
   }
 
   template <class X>
@@ -196,12 +190,11 @@ class ColumnReduction {
 
   void result(Values<T, N>& value, Int n) {
     if (count_ > 0) end_block(n);
-    if (depth_ == 0) {
+    if (tree_.empty()) {
       for (Int k = 0; k < n; ++k) value[k] = F::template identity<T>();
       return;
     }
-    value = waiting_[--depth_];
-    while (depth_ > 0) join(value, waiting_[--depth_], value, n);
+    tree_.take(waiting_, value, [n](const Values<T, N>& a, Values<T, N>& b) { join(b, a, b, n); });
   }
 
  private:
@@ -219,17 +212,14 @@ class ColumnReduction {
     for (Int half = kOrder / 2; half > 0; half /= 2) {
       for (Int l = 0; l < half && l + half < count_; ++l) join(lane_[l], lane_[l], lane_[l + half], n);
     }
-    for (Int b = blocks_; b % 2 != 0; b /= 2) join(lane_[0], waiting_[--depth_], lane_[0], n);
-    waiting_[depth_++] = lane_[0];
-    ++blocks_;
+    tree_.add(waiting_, lane_[0], [n](const Values<T, N>& a, Values<T, N>& b) { join(b, a, b, n); });
     count_ = 0;
   }
 
   Values<T, N> lane_[kOrder];
   Values<T, N> waiting_[kLevels];
-  Int count_ = 0;   // in this block
-  Int blocks_ = 0;  // before it
-  int depth_ = 0;
+  Int count_ = 0;  // in this block
+  BlockTree tree_;
 };
 
 // end of snippets

@@ -1,23 +1,14 @@
 // Register blocks of products. The parts are text of rendered contractions, which set the type and the sizes; here they
-// are those of a small product. The tile machine's blocks (backend/eigen/isa/product_ops.cpp) add in the same order;
-// they take strides when they run, where these know them when they are compiled.
+// are those of a small product. How a block sums is ops/functions/vector_sums.hpp's, as in the tile machine's blocks
+// (backend/eigen/isa/product_ops.cpp).
 #pragma once
 
-#if defined(__FMA__) || defined(__AVX512F__)
-#include <immintrin.h>
-#elif defined(__ARM_FEATURE_FMA)
-#include <arm_neon.h>
-#endif
-
-#include <cstddef>
-#include <cstdint>
-#include <cstring>
-#include <type_traits>
-#include <utility>
+#include "ops/functions/vector_sums.hpp"
 
 namespace oriel::source::cpp::text::product {
 namespace {
 
+using ops::VectorOf, ops::sum_products, ops::transpose_square;
 using Int = std::int64_t;
 using Element = float;
 constexpr Int kRows = 7;
@@ -29,7 +20,7 @@ constexpr Int kLeftStep = 1;
 constexpr Int kRightStep = 64;
 constexpr Int kTransposedRow = 40;
 
-// snippet registers:
+// snippet registers: VectorOf
 
 #if defined(__AVX512F__)
 constexpr int kVectorBytes = 64;
@@ -49,14 +40,9 @@ constexpr int kWidth = std::is_floating_point<Element>::value ? 3 : 2;
 constexpr int kHeight = 4;
 constexpr int kWidth = 2;
 #endif
-typedef Element Packet __attribute__((vector_size(kVectorBytes)));
+using Packet = VectorOf<Element, kVectorBytes>::type;
 constexpr int kLanes = kVectorBytes / static_cast<int>(sizeof(Element));
 constexpr Int kPanel = kWidth * kLanes;
-#if defined(__clang__)
-#define ORIEL_UNROLLED _Pragma("unroll")
-#else
-#define ORIEL_UNROLLED _Pragma("GCC unroll 16")
-#endif
 
 [[maybe_unused]] inline Int least(Int a, Int b) { return a < b ? a : b; }
 
@@ -65,7 +51,7 @@ constexpr Int kPanel = kWidth * kLanes;
 /// If the right factor is read where it lies, the last columns that fill no register are packed.
 constexpr Int kTail = kRightInPlace ? kColumns % kLanes : 0;
 
-// snippet sum_block:
+// snippet sum_block: sum_products
 
 inline Packet load(const Element* p) {
   Packet x;
@@ -73,43 +59,6 @@ inline Packet load(const Element* p) {
   return x;
 }
 inline void store(Element* p, const Packet& x) { std::memcpy(p, &x, sizeof x); }
-/// One rounding where the processor has that, as on the tile machine.
-template <class P>
-P multiply_add(const P& a, const P& b, const P& c) {
-  if constexpr (std::is_same<Element, float>::value) {
-#if defined(__AVX512F__)
-    return _mm512_fmadd_ps(a, b, c);
-#elif defined(__AVX2__) && defined(__FMA__)
-    return _mm256_fmadd_ps(a, b, c);
-#elif defined(__FMA__)
-    return _mm_fmadd_ps(a, b, c);
-#elif defined(__aarch64__) && defined(__ARM_FEATURE_FMA)
-    return vfmaq_f32(c, a, b);
-#else
-    return a * b + c;
-#endif
-  } else if constexpr (std::is_same<Element, double>::value) {
-#if defined(__AVX512F__)
-    return _mm512_fmadd_pd(a, b, c);
-#elif defined(__AVX2__) && defined(__FMA__)
-    return _mm256_fmadd_pd(a, b, c);
-#elif defined(__FMA__)
-    return _mm_fmadd_pd(a, b, c);
-#elif defined(__aarch64__) && defined(__ARM_FEATURE_FMA)
-    return vfmaq_f64(c, a, b);
-#else
-    return a * b + c;
-#endif
-  } else {
-    return a * b + c;
-  }
-}
-
-/// The distance in elements from a row of b to the row that is prefetched with it.
-constexpr Int ahead(Int step) {
-  constexpr Int kLeast = 2048 / static_cast<Int>(sizeof(Element));
-  return step > 0 && 8 * step < kLeast ? kLeast : 8 * step;
-}
 
 /// Sums `depth` products in registers. Starts from the numbers at `from` (from 0 if it is null), adds the numbers at
 /// `add` unless it is null, and writes to `to`. Rows of b are kStep apart.
@@ -122,19 +71,8 @@ __attribute__((noinline)) void sum_block(const Element* a, const Element* b, Int
     ORIEL_UNROLLED
     for (int j = 0; j < Packets; ++j) sum[i][j] = from != nullptr ? load(from + i * kPitch + j * kLanes) : Packet{};
   }
-  for (Int p = 0; p < depth; ++p, a += kLeftStep, b += kStep) {
-    ORIEL_UNROLLED
-    for (int j = 0; j < Packets; ++j) __builtin_prefetch(b + ahead(kStep) + j * kLanes);
-    Packet x[Packets];
-    ORIEL_UNROLLED
-    for (int j = 0; j < Packets; ++j) x[j] = load(b + j * kLanes);
-    ORIEL_UNROLLED
-    for (int i = 0; i < Rows; ++i) {
-      const Packet y = a[i * kLeftRow] - Packet{};
-      ORIEL_UNROLLED
-      for (int j = 0; j < Packets; ++j) sum[i][j] = multiply_add(y, x[j], sum[i][j]);
-    }
-  }
+  sum_products<1>(sum, a, std::integral_constant<Int, kLeftRow>(), std::integral_constant<Int, kLeftStep>(), b,
+                  std::integral_constant<Int, kStep>(), depth, [] {});
   ORIEL_UNROLLED
   for (int i = 0; i < Rows; ++i) {
     ORIEL_UNROLLED
@@ -215,53 +153,20 @@ inline void sum_rows(const Element* a, const Element* b, const Element*, Int dep
 
 }  // namespace symbolic
 
-// snippet turn:
+// snippet turn: transpose_square
 
-/// Transposes a square of vector registers (at most 32 bytes each) in log2(kSide) rounds. Each round interleaves the
-/// two halves.
-constexpr int kTransposedBytes = kVectorBytes < 32 ? kVectorBytes : 32;
-constexpr int kSide = kTransposedBytes / static_cast<int>(sizeof(Element));
-typedef Element Transposed __attribute__((vector_size(kTransposedBytes)));
-#if defined(__clang__)
-template <int Shift, std::size_t... l>
-inline Transposed woven(const Transposed& x, const Transposed& y, std::index_sequence<l...>) {
-  return __builtin_shufflevector(x, y, (static_cast<int>(l) / 2 + Shift + (l % 2 != 0 ? kSide : 0))...);
-}
-#else
-template <int Shift, std::size_t... l>
-inline Transposed woven(const Transposed& x, const Transposed& y, std::index_sequence<l...>) {
-  using Places = decltype(x < y);
-  using Lane = std::remove_reference_t<decltype(Places()[0])>;
-  return __builtin_shuffle(x, y,
-                           Places{static_cast<Lane>(static_cast<int>(l) / 2 + Shift + (l % 2 != 0 ? kSide : 0))...});
-}
-#endif
-/// Of kSide rows, kTransposedRow apart, their first kSide elements: as rows kRightStep apart.
-__attribute__((noinline)) void transpose_square(const Element* from, Element* to) {
-  Transposed x[kSide];
-  ORIEL_UNROLLED
-  for (int i = 0; i < kSide; ++i) std::memcpy(&x[i], from + i * kTransposedRow, sizeof x[i]);
-  ORIEL_UNROLLED
-  for (int half = 1; half < kSide; half *= 2) {
-    Transposed y[kSide];
-    ORIEL_UNROLLED
-    for (int i = 0; i < kSide / 2; ++i) {
-      y[2 * i] = woven<0>(x[i], x[i + kSide / 2], std::make_index_sequence<kSide>());
-      y[2 * i + 1] = woven<kSide / 2>(x[i], x[i + kSide / 2], std::make_index_sequence<kSide>());
-    }
-    ORIEL_UNROLLED
-    for (int i = 0; i < kSide; ++i) x[i] = y[i];
-  }
-  ORIEL_UNROLLED
-  for (int i = 0; i < kSide; ++i) std::memcpy(to + i * kRightStep, &x[i], sizeof x[i]);
-}
+/// Squares are at most 32 bytes wide.
+constexpr int kSide = (kVectorBytes < 32 ? kVectorBytes : 32) / static_cast<int>(sizeof(Element));
+/// Rows of `to` are kRightStep apart, those of `from` kTransposedRow.
 // Fewer than kSide rows or columns are left beside the squares. The loops state this bound, because compilers would
 // warn of overflow otherwise.
 inline void turn(const Element* from, Element* to, Int columns, Int depth) {
   Int j = 0;
   for (; j + kSide <= columns; j += kSide) {
     Int p = 0;
-    for (; p + kSide <= depth; p += kSide) transpose_square(from + j * kTransposedRow + p, to + p * kRightStep + j);
+    for (; p + kSide <= depth; p += kSide)
+      transpose_square<kSide>(to + p * kRightStep + j, std::integral_constant<Int, kRightStep>(),
+                              from + j * kTransposedRow + p, std::integral_constant<Int, kTransposedRow>());
     for (Int q = 0; q < kSide && p + q < depth; ++q) {
       for (Int l = j; l < j + kSide; ++l) to[(p + q) * kRightStep + l] = from[l * kTransposedRow + p + q];
     }

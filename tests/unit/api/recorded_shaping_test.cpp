@@ -11,7 +11,7 @@ RecordedFunctions shaping_functions() {
   const auto unary = [&](const char* name, Tensor (*g)(const Operand&)) {
     f[name] = [g](const A& a) { return Results{g(a[0])}; };
   };
-  using Join = Tensor (*)(std::span<const Tensor>, Site);
+  using Join = Tensor (*)(ListOf<Tensor>, Site);
   const auto join = [&](const char* name, Join g) {
     f[name] = [g](const A& a) { return Results{g(a.tensors, Site::here())}; };
   };

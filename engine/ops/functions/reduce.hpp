@@ -102,7 +102,7 @@ class BlockTree {
 
 /// Combines two values by F.
 template <class F>
-struct Combine {
+struct CombineBy {
   template <class V>
   void operator()(const V& a, V& b) const {
     b = F::of(a, b);

@@ -210,7 +210,7 @@ Moments moments_of(const float* x, std::int64_t n) {
   reduce_row(
       n, moments,
       [&](std::int64_t at, std::int64_t count, Moments& block) { block = block_moments<kBoth>(x + at, count); },
-      Combine<Moments>());
+      CombineBy<Moments>());
   return moments;
 }
 

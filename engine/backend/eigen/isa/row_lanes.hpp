@@ -353,13 +353,13 @@ T reduce_one_row(const T* x, std::int64_t n, std::int64_t stream = 4 * kBlock) {
         reduce_side_by_side<T, F, kParts>(ElementsAt<T>{x, stream}, stream, value);
         for (int width = kParts / 2; width >= 1; width /= 2)
           for (int s = 0; s < width; ++s) value[s] = F::of(value[2 * s], value[2 * s + 1]);
-        tree.add(waiting, value[0], Combine<F>());
+        tree.add(waiting, value[0], CombineBy<F>());
       }
       if (n == 0) {
-        tree.take(waiting, value[0], Combine<F>());
+        tree.take(waiting, value[0], CombineBy<F>());
       } else {
         value[0] = reduce_one_row<T, F>(x, n, stream);
-        tree.join(waiting, value[0], Combine<F>());
+        tree.join(waiting, value[0], CombineBy<F>());
       }
       return value[0];
     }
@@ -370,7 +370,7 @@ T reduce_one_row(const T* x, std::int64_t n, std::int64_t stream = 4 * kBlock) {
   } else {
     reduce_row(
         n, out, [&](std::int64_t at, std::int64_t some, T& value) { value = reduce_block<T, F>(x + at, some); },
-        Combine<F>());
+        CombineBy<F>());
   }
   return out;
 }

@@ -8,7 +8,7 @@
 namespace oriel::source::cpp::text {
 namespace {
 
-using ops::BlockTree, ops::Combine, ops::reduction::kBlock, ops::reduction::kOrder;
+using ops::BlockTree, ops::CombineBy, ops::reduction::kBlock, ops::reduction::kOrder;
 
 // snippet RowReduction: order at BlockTree
 
@@ -55,7 +55,7 @@ class RowReduction {
   T result() {
     if (count_ > 0) end_block();
     T value = F::template identity<T>();
-    if (!tree_.empty()) tree_.take(waiting_, value, Combine<F>());
+    if (!tree_.empty()) tree_.take(waiting_, value, CombineBy<F>());
     return value;
   }
 
@@ -78,7 +78,7 @@ class RowReduction {
     for (Int half = kOrder / 2; half > 0; half /= 2) {
       for (Int l = 0; l < half; ++l) put(l, lane_[l + half]);
     }
-    tree_.add(waiting_, lane_[0], Combine<F>());
+    tree_.add(waiting_, lane_[0], CombineBy<F>());
     count_ = 0;
   }
 

@@ -35,7 +35,7 @@ struct VectorOf {
 /// a * b + c. One rounding where the processor has that.
 template <class T, class V>
 V multiply_add(const V& a, const V& b, const V& c) {
-  if constexpr (std::is_same<T, float>::value) {
+  if constexpr (std::is_same<T, float>::value) {  // NOLINT(bugprone-branch-clone): alike where nothing fuses
 #if defined(__AVX512F__)
     return _mm512_fmadd_ps(a, b, c);
 #elif defined(__AVX2__) && defined(__FMA__)

@@ -6,7 +6,6 @@
 #include <limits>
 #include <utility>
 
-#include "codegen/contraction.hpp"
 #include "oriel/error.hpp"
 #include "source/items/product.hpp"
 #include "source/items/tiles.hpp"

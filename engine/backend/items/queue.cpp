@@ -50,7 +50,8 @@ std::uint64_t DeviceQueue::enqueue(const Object& function, const std::string& ke
   const bool timed = nanoseconds != nullptr;
   const std::lock_guard one(launching_);
   if (timed) {
-    driver_.check(driver_.open_timed_queue(), driver_.name(), fmt::format("no timed queue on {}", device_.str()));
+    const int opened = driver_.open_timed_queue();
+    if (opened != 0) driver_.check(opened, driver_.name(), "no timed queue on " + device_.str());
     wait("launch");
     grids_.clear();
   }
@@ -63,8 +64,8 @@ std::uint64_t DeviceQueue::enqueue(const Object& function, const std::string& ke
     grids_[name] = global;
   }
   Object event;
-  driver_.check(driver_.launch(function, global, local, timed, event), "launch",
-                fmt::format("kernel {} on {}", kernel, device_.str()));
+  const int status = driver_.launch(function, global, local, timed, event);
+  if (status != 0) driver_.check(status, "launch", fmt::format("kernel {} on {}", kernel, device_.str()));
   if (timed) {
     wait("launch", true);
     *nanoseconds = driver_.nanoseconds(event);

@@ -15,11 +15,11 @@
 #include "graph/layout.hpp"
 #include "graph/make.hpp"
 #include "graph/movements.hpp"
+#include "inspect/observe.hpp"
 #include "memory/host.hpp"
 #include "memory/machine.hpp"
 #include "oriel/error.hpp"
 #include "runtime/executor.hpp"
-#include "runtime/observe.hpp"
 #include "runtime/trace.hpp"
 #include "view/positions.hpp"
 
@@ -32,7 +32,7 @@ namespace {
 
 #ifndef ORIEL_BY_USE
 // Whatever has tensors reports what they do, where it is asked to.
-[[gnu::constructor]] void use_inspection() { runtime::inspect_by_all(); }
+[[gnu::constructor]] void use_inspection() { runtime::install_inspection(); }
 #endif
 
 // The cell of default-constructed and moved-from tensors. Never freed, so that moving needs no allocation. It has no

@@ -1,4 +1,4 @@
-#include "runtime/observe.hpp"
+#include "inspect/observe.hpp"
 
 #include <fmt/format.h>
 
@@ -132,7 +132,7 @@ constexpr Inspection kInspection{load_reports,     observe_plan,    say_schedule
 }  // namespace
 
 #ifndef ORIEL_BY_USE
-void inspect_by_all() noexcept { inspect_with(kInspection); }
+void install_inspection() noexcept { set_inspection(kInspection); }
 #endif
 
 }  // namespace oriel::runtime
@@ -140,6 +140,6 @@ void inspect_by_all() noexcept { inspect_with(kInspection); }
 #ifdef ORIEL_BY_USE
 void oriel::by_use::inspection() {
   backend::eigen::use_descriptions();
-  runtime::inspect_with(runtime::kInspection);
+  runtime::set_inspection(runtime::kInspection);
 }
 #endif

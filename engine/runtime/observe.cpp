@@ -34,7 +34,7 @@ constinit std::atomic<const Inspection*> in_use{&kNone};
 }  // namespace
 
 const Inspection& inspection() noexcept { return *in_use.load(std::memory_order_acquire); }
-void inspect_with(const Inspection& inspection) noexcept { in_use.store(&inspection, std::memory_order_release); }
+void set_inspection(const Inspection& inspection) noexcept { in_use.store(&inspection, std::memory_order_release); }
 
 bool plan_watched(std::uint16_t number) {
   base::ContextState& context = base::context_state(number);

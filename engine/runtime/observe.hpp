@@ -66,9 +66,7 @@ struct Inspection {
 /// That of the program. A program without it (base/by_use.hpp) reports nothing: loading a setting that asks for reports
 /// is an ArgumentError.
 const Inspection& inspection() noexcept;
-void inspect_with(const Inspection& inspection) noexcept;
-/// Inspects with everything that the folder inspect/ has.
-void inspect_by_all() noexcept;
+void set_inspection(const Inspection& inspection) noexcept;
 
 /// Called for each schedule before it runs, new or found in the cache.
 inline void observe_schedule(const CompiledSchedule& schedule, bool made, std::uint64_t kernels_compiled) {

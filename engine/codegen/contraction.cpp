@@ -2,6 +2,8 @@
 
 #include <fmt/format.h>
 
+#include <algorithm>
+
 #include "codegen/definitions.hpp"
 #include "codegen/stack.hpp"
 #include "oriel/error.hpp"
@@ -41,8 +43,8 @@ std::optional<Contraction> contraction_of(const LoopProgram& program, std::size_
     (batch ? c.batch_loops : axes[d] == schedule::AxisRole::Left ? c.row_loops : c.column_loops).push_back(d);
   }
   if (c.row_loops.empty() && c.column_loops.empty()) return std::nullopt;
-  c.stage = at;
-  while (c.stage > 0 && program.stages[at - c.stage].part != stage.part) --c.stage;
+  const auto first = std::ranges::find(program.stages, stage.part, &Stage::part);
+  c.stage = at - static_cast<std::size_t>(first - program.stages.begin());  // among those of its part
   c.dtype = sum.dtype;
   c.result = sum.result;
   if (c.column_loops.empty() || (!c.row_loops.empty() && c.row_loops.back() > c.column_loops.back())) {

@@ -41,10 +41,6 @@ bool collect_accesses(const KernelLoops& loops, std::size_t value, std::vector<s
   return true;
 }
 
-}  // namespace
-
-namespace {
-
 // `source` says whether the product is converted before it is summed.
 std::optional<LoopProduct> product_of(const KernelLoops& loops, std::size_t reduction, ReductionSource& source) {
   source = ReductionSource::Values;

@@ -27,7 +27,8 @@ using codegen::Stage;
 
 namespace {
 
-constexpr double kWorthTelling = 10e-6;  // seconds of a kernel
+// Nobody waits for kernels of less estimated time, in seconds.
+constexpr double kWorthTelling = 10e-6;
 constexpr std::int64_t kWholeLine = 64;
 // Arguments of fewer bytes stay in the first-level cache, whatever is read of their lines.
 constexpr std::int64_t kNearBytes = std::int64_t{32} * 1024;

@@ -1,4 +1,4 @@
-#include "oriel/context.hpp"
+#include <fmt/format.h>
 
 #include <atomic>
 #include <memory>
@@ -7,6 +7,13 @@
 #include "backend/backend.hpp"
 #include "base/by_use.hpp"
 #include "base/context.hpp"
+#include "base/device.hpp"
+#include "memory/host.hpp"
+#include "oriel/context.hpp"
+#include "oriel/device.hpp"
+#include "oriel/error.hpp"
+#include "oriel/memory.hpp"
+#include "oriel/tensor.hpp"
 #include "runtime/observe.hpp"
 #include "schedule/rule_switches.hpp"
 
@@ -63,5 +70,46 @@ ContextScope::ContextScope(const Context& context)
 ContextScope::~ContextScope() { base::enter_context(before_); }
 
 int current_context() noexcept { return base::current_context_state().number(); }
+
+void set_default_device(Device device) {
+  const std::uint16_t current = base::current_context_state().number();
+  if (device.context != 0 && device.context != current) {
+    throw DeviceError("set_default_device",
+                      fmt::format("{} is another context's; the current context is {}", device.str(), current));
+  }
+  device.context = current;
+  backend::backend_for(device);  // throws where there is none
+  base::store_default_device(device);
+}
+
+std::vector<Device> devices() { return backend::available_devices(); }
+
+void synchronize(Device device) { backend::backend_for(device).synchronize(); }
+
+MemoryStatistics memory(Device device) { return backend::backend_for(device).allocator()->statistics(); }
+
+void reset_peak_memory(Device device) { backend::backend_for(device).allocator()->reset_peak(); }
+
+void trim_memory(std::size_t keep, Device device) { backend::backend_for(device).allocator()->trim(keep); }
+
+namespace {
+
+// The pool of the current context's CPU device.
+std::shared_ptr<mem::HostAllocator> pool() {
+  const Device cpu = backend::host_device(base::current_context_state().number());
+  return std::static_pointer_cast<mem::HostAllocator>(backend::backend_for(cpu).allocator());
+}
+
+}  // namespace
+
+MemoryOptions memory_options() { return pool()->options(); }
+
+void set_memory_options(const MemoryOptions& options) {
+  if (!(options.pool_seconds >= 0 && options.pool_seconds <= mem::kMostSeconds)) {
+    throw ArgumentError("set_memory_options", fmt::format("pool_seconds is {}; accepted are 0 to {}",
+                                                          options.pool_seconds, mem::kMostSeconds));
+  }
+  pool()->set_options(options);
+}
 
 }  // namespace oriel

@@ -4,7 +4,6 @@
 #include <numbers>
 
 #include "formula/compare.hpp"
-#include "graph/next_after.hpp"
 #include "oriel/error.hpp"
 #include "oriel/ops.hpp"
 
@@ -133,7 +132,7 @@ Tensor copysign(const Operand& x, const Operand& y) { return binary(Op::Copysign
 Tensor nextafter(const Operand& x, const Operand& y) {
   const Call call("nextafter", x);
   auto [from, to] = call.meet(x, y, true);
-  return Access::tensor(graph::next_after(from, to, call.origin()));
+  return Access::tensor(api::next_after(call, from, to));
 }
 Tensor minimum(const Operand& a, const Operand& b) { return binary(Op::Min, "minimum", a, b); }
 Tensor maximum(const Operand& a, const Operand& b) { return binary(Op::Max, "maximum", a, b); }

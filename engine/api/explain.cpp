@@ -6,9 +6,7 @@
 namespace oriel {
 
 Explanation explain(ListOf<Tensor> tensors) {
-  std::vector<graph::NodePtr> roots;
-  roots.reserve(tensors.size());
-  for (const Tensor& t : tensors) roots.push_back(detail::Access::node(t));
+  const std::vector<graph::NodePtr> roots = detail::Access::nodes(tensors);
   return runtime::explain(roots);
 }
 

@@ -9,9 +9,7 @@
 namespace oriel {
 
 ExportedFiles export_cpp(ListOf<Tensor> tensors, const std::string& directory, const ExportOptions& options) {
-  std::vector<graph::NodePtr> roots;
-  roots.reserve(tensors.size());
-  for (const Tensor& t : tensors) roots.push_back(detail::Access::node(t));
+  const std::vector<graph::NodePtr> roots = detail::Access::nodes(tensors);
   runtime::ExportRequest request{options.name,
                                  {},
                                  options.outputs,

@@ -12,6 +12,7 @@
 #include "api/number_text.hpp"
 #include "api/print_options.hpp"
 #include "base/context.hpp"
+#include "base/element_types.hpp"
 #include "base/fork_lock.hpp"
 #include "oriel/complex.hpp"
 #include "oriel/comprehension.hpp"
@@ -83,37 +84,17 @@ Write floats(const Tensor& x, const PrintOptions& options) {
 }
 
 Write writer(const Tensor& x, const PrintOptions& options) {
-  switch (x.dtype()) {
-    case DType::bool_: {
+  return base::with_element_type(x.dtype(), [&]<class T>() -> Write {
+    if constexpr (std::same_as<T, bool>) {
       const std::vector<bool> elements = x.to_vector<bool>();
       const std::string yes = x.rank() == 0 ? "True" : " True";
       return [=](std::size_t i) { return elements[i] ? yes : std::string("False"); };
+    } else if constexpr (std::integral<T>) {
+      return integers<T>(x, options);
+    } else {
+      return floats<T>(x, options);
     }
-    case DType::int8:
-      return integers<std::int8_t>(x, options);
-    case DType::int16:
-      return integers<std::int16_t>(x, options);
-    case DType::int32:
-      return integers<std::int32_t>(x, options);
-    case DType::int64:
-      return integers<std::int64_t>(x, options);
-    case DType::uint8:
-      return integers<std::uint8_t>(x, options);
-    case DType::uint16:
-      return integers<std::uint16_t>(x, options);
-    case DType::uint32:
-      return integers<std::uint32_t>(x, options);
-    case DType::uint64:
-      return integers<std::uint64_t>(x, options);
-    case DType::float16:
-      return floats<float16_t>(x, options);
-    case DType::bfloat16:
-      return floats<bfloat16_t>(x, options);
-    case DType::float32:
-      return floats<float>(x, options);
-    default:
-      return floats<double>(x, options);
-  }
+  });
 }
 
 /// NumPy's ComplexFloatingFormat: the imaginary part with its sign, and "j" before the blanks behind it.

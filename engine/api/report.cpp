@@ -6,9 +6,7 @@
 namespace oriel {
 
 void report(ListOf<Tensor> tensors, const std::string& path) {
-  std::vector<graph::NodePtr> roots;
-  roots.reserve(tensors.size());
-  for (const Tensor& t : tensors) roots.push_back(detail::Access::node(t));
+  const std::vector<graph::NodePtr> roots = detail::Access::nodes(tensors);
   runtime::write_report(roots, path);
 }
 

@@ -1,5 +1,3 @@
-#include "oriel/movement.hpp"
-
 #include <fmt/format.h>
 
 #include <algorithm>
@@ -8,7 +6,9 @@
 #include <optional>
 
 #include "formula/call.hpp"
+#include "formula/gathering.hpp"
 #include "oriel/error.hpp"
+#include "oriel/movement.hpp"
 #include "sym/decide.hpp"
 
 namespace oriel {
@@ -250,6 +250,15 @@ Tensor as_strided(const Operand& x, const View& view) {
     throw ShapeError("as_strided", error.reason());
   }
   return call.view(x, [=](NodePtr node) { return graph::raw_view(std::move(node), view, call.origin()); });
+}
+
+Tensor take(const Operand& x, const Tensor& index, std::int64_t axis, Bounds bounds) {
+  return api::taken(Call("take", x), x, index, axis, bounds);
+}
+
+Tensor gather(const Operand& x, const Tensor& index, std::int64_t axis, Bounds bounds) {
+  const Call call("gather", x);
+  return api::gathered(call, call.node(x), index, axis, bounds);
 }
 
 }  // namespace oriel

@@ -31,13 +31,13 @@ using Kind = FactName::Kind;
 
 namespace {
 
-/// Gathers only the facts.
+/// Gathers only the values of the facts.
 struct Values {
   static constexpr bool kBuilds = false;
-  CallKey& facts;
+  CallKey& key;
   void operator()(std::int64_t value, Kind /*kind*/, const char* /*what*/, std::size_t /*tensor*/,
                   std::int64_t /*index*/ = -1) {
-    facts.push_back(value);
+    key.push_back(value);
   }
   void operator()(const Ints& ints, Kind kind, const char* what, std::size_t tensor) {
     for (const SymInt n : ints) (*this)(n.value(), kind, what, tensor);
@@ -325,10 +325,10 @@ std::uint16_t context_of(const CapturedArguments& arguments) {
                                    : Access::cell(*arguments.tensors.front()).device().context;
 }
 
-void gather(const CapturedArguments& arguments, CapturedInputs& inputs, CallKey& facts) {
-  Values sink{facts};
+void gather(const CapturedArguments& arguments, CapturedInputs& inputs, CallKey& key) {
+  Values sink{key};
   say_setting(arguments, sink);
-  for (const std::int64_t value : arguments.values) facts.push_back(value);
+  for (const std::int64_t value : arguments.values) key.push_back(value);
   bool pending = false;
   for (const Tensor* tensor : arguments.tensors)
     if (meet(Access::cell(*tensor), inputs)) pending = pending || !inputs.storages.back().node->realized();

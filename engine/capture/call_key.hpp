@@ -1,4 +1,5 @@
-// The facts that guards of a captured function check: a call's arguments as a flat list of integers.
+// The key of a call of a captured function: its arguments as a flat list of integers. Each is a fact, which a guard may
+// check.
 #pragma once
 
 #include <cstdint>
@@ -32,8 +33,8 @@ enum SettingFact : std::size_t { kSignatureFact, kDefaultDeviceFact, kRulesFact,
 /// The context in which a call works: that of its first tensor, else the thread's current one.
 std::uint16_t context_of(const detail::CapturedArguments& arguments);
 
-/// Gathers storages and facts. Realises pending storages. Throws what realize throws.
-void gather(const detail::CapturedArguments& arguments, CapturedInputs& inputs, CallKey& facts);
+/// Gathers storages and the key. Realises pending storages. Throws what realize throws.
+void gather(const detail::CapturedArguments& arguments, CapturedInputs& inputs, CallKey& key);
 
 /// What a fact is about.
 struct FactName {

@@ -57,20 +57,20 @@ std::uint64_t Captured::earlier_runs() const noexcept {
   return runs;
 }
 
-const CapturedEntry* Captured::add(std::unique_ptr<CapturedEntry>& entry, const CallKey& facts) {
+const CapturedEntry* Captured::add(std::unique_ptr<CapturedEntry>& entry, const CallKey& key) {
   for (std::size_t i = 0; i < options.limit; ++i) {
     const CapturedEntry* there = nullptr;
     if (entries_[i].compare_exchange_strong(there, entry.get(), std::memory_order_acq_rel)) return entry.release();
-    if (there->holds(facts)) return there;
+    if (there->holds(key)) return there;
   }
   // There is no room but that of contexts which have ended.
   for (std::size_t i = 0; i < options.limit; ++i) {
     const CapturedEntry* there = entries_[i].load(std::memory_order_acquire);
-    if (there->holds(facts)) return there;
+    if (there->holds(key)) return there;
     if (!there->ended()) continue;
     auto old = std::make_unique<Replaced>();
     if (!entries_[i].compare_exchange_strong(there, entry.get(), std::memory_order_acq_rel)) {
-      if (there->holds(facts)) return there;  // another thread was faster
+      if (there->holds(key)) return there;  // another thread was faster
       continue;
     }
     old->entry.reset(there);
@@ -98,12 +98,12 @@ bool in_trace() noexcept { return runtime::tracing(); }
 
 bool run_captured(const Captured& captured, const CapturedArguments& arguments, CapturedResults& results) {
   if (captured.due_for_verification()) return false;  // capture() has the callable
-  CallKey facts;
+  CallKey key;
   CapturedInputs inputs;
-  api::gather(arguments, inputs, facts);
-  const CapturedEntry* entry = captured.find(facts);
+  api::gather(arguments, inputs, key);
+  const CapturedEntry* entry = captured.find(key);
   if (entry == nullptr) return false;
-  entry->run(inputs, facts, arguments, results);
+  entry->run(inputs, key, arguments, results);
   return true;
 }
 
@@ -115,9 +115,9 @@ std::string joined(const std::vector<FunctionMiss>& misses, std::string_view bet
   return text;
 }
 
-std::vector<FunctionMiss> misses_of(const Captured& captured, const CallKey& facts) {
+std::vector<FunctionMiss> misses_of(const Captured& captured, const CallKey& key) {
   std::vector<FunctionMiss> misses;
-  for (const CapturedEntry* entry : captured.entries()) misses.push_back(entry->first_miss(facts, misses.size()));
+  for (const CapturedEntry* entry : captured.entries()) misses.push_back(entry->first_miss(key, misses.size()));
   return misses;
 }
 
@@ -133,22 +133,22 @@ std::string exhausted(const Captured& captured) {
 }
 
 /// Does fact k differ from that of an earlier trace?
-bool differs(const CapturedEntry& entry, const std::vector<api::FactName>& names, const CallKey& facts, std::size_t k) {
-  if (entry.traced.size() != facts.size() || entry.names[k].subject != names[k].subject) return false;
-  return entry.traced[k] != facts[k];
+bool differs(const CapturedEntry& entry, const std::vector<api::FactName>& names, const CallKey& key, std::size_t k) {
+  if (entry.traced.size() != key.size() || entry.names[k].subject != names[k].subject) return false;
+  return entry.traced[k] != key[k];
 }
 
 /// Sizes that are equal share a symbol (SizePolicy::duck). Those that were different in an earlier trace get symbols of
 /// their own: that they are equal now is chance. Sizes that share one are given one name.
 void tell_apart(const std::vector<const CapturedEntry*>& earlier, const std::vector<api::FactName>& names,
-                const CallKey& facts, std::vector<api::SizeChoice>& choices) {
+                const CallKey& key, std::vector<api::SizeChoice>& choices) {
   const auto shares = [](const api::SizeChoice& choice) {
     return choice.policy == SizePolicy::duck && choice.mark.name.empty();
   };
   const auto were_equal = [&](std::size_t a, std::size_t b) {
     return std::ranges::all_of(earlier, [&](const CapturedEntry* entry) {
       const auto known = [&](std::size_t k) {
-        return entry->traced.size() == facts.size() && entry->names[k].subject == names[k].subject;
+        return entry->traced.size() == key.size() && entry->names[k].subject == names[k].subject;
       };
       return !known(a) || !known(b) || entry->traced[a] == entry->traced[b];
     });
@@ -158,7 +158,7 @@ void tell_apart(const std::vector<const CapturedEntry*>& earlier, const std::vec
     std::vector<std::size_t> group{i};
     bool apart = false;
     for (std::size_t j = i + 1; j < choices.size(); ++j) {
-      if (!shares(choices[j]) || facts[choices[j].fact] != facts[choices[i].fact]) continue;
+      if (!shares(choices[j]) || key[choices[j].fact] != key[choices[i].fact]) continue;
       const bool equal = were_equal(choices[i].fact, choices[j].fact);
       if (equal) group.push_back(j);
       apart = apart || !equal;
@@ -174,7 +174,7 @@ void tell_apart(const std::vector<const CapturedEntry*>& earlier, const std::vec
 /// Chooses the sizes that become symbols: those that are marked, and others as the options say.
 std::vector<api::SizeChoice> choose_sizes(const Captured& captured, const CapturedArguments& arguments,
                                           const CapturedInputs& inputs, const std::vector<api::FactName>& names,
-                                          const CallKey& facts) {
+                                          const CallKey& key) {
   std::vector<api::SizeChoice> out;
   const std::vector<const CapturedEntry*> earlier = captured.entries();
   for (std::size_t k = 0; k < names.size(); ++k) {
@@ -185,7 +185,7 @@ std::vector<api::SizeChoice> choose_sizes(const Captured& captured, const Captur
     bool symbolic = dynamic == Dynamic::yes;
     if (dynamic == Dynamic::automatic || dynamic == Dynamic::unbacked) {
       choice.policy = dynamic == Dynamic::automatic ? SizePolicy::dynamic : SizePolicy::unbacked;
-      for (const CapturedEntry* entry : earlier) symbolic = symbolic || differs(*entry, names, facts, k);
+      for (const CapturedEntry* entry : earlier) symbolic = symbolic || differs(*entry, names, key, k);
     }
     choice.place = names[k].kind == api::FactName::Kind::place;
     const bool markable = names[k].kind == api::FactName::Kind::size;
@@ -200,7 +200,7 @@ std::vector<api::SizeChoice> choose_sizes(const Captured& captured, const Captur
     }
     if (symbolic) out.push_back(std::move(choice));
   }
-  tell_apart(earlier, names, facts, out);
+  tell_apart(earlier, names, key, out);
   return out;
 }
 
@@ -232,27 +232,27 @@ void refuse_call(const Captured& captured, const CapturedArguments& arguments) {
     throw ArgumentError("function", fmt::format("{} was called while another captured function was traced; call it "
                                                 "outside of it, and pass its results",
                                                 called(captured)));
-  CallKey facts;
+  CallKey key;
   CapturedInputs inputs;
-  api::gather(arguments, inputs, facts);
+  api::gather(arguments, inputs, key);
   throw ArgumentError(
       "function",
       fmt::format("no entry of {} serves this call, and there is no callable to trace: {}; let the program that saves "
                   "it call it with arguments like these first, or load it into a function with Function::load",
-                  called(captured), joined(misses_of(captured, facts), "; ")));
+                  called(captured), joined(misses_of(captured, key), "; ")));
 }
 
 bool capture(Captured& captured, const CapturedArguments& arguments, const TracerBase& tracer,
              CapturedResults& results) {
   const std::uint16_t context = api::context_of(arguments);
   if (base::ContextState* const state = base::find_context(context)) base::load_debug(*state);
-  CallKey facts;
+  CallKey key;
   CapturedInputs inputs;
-  api::gather(arguments, inputs, facts);
-  const CapturedEntry* entry = captured.find(facts);
+  api::gather(arguments, inputs, key);
+  const CapturedEntry* entry = captured.find(key);
   std::unique_ptr<CapturedEntry> fresh;
   if (entry == nullptr) {
-    std::vector<FunctionMiss> misses = misses_of(captured, facts);
+    std::vector<FunctionMiss> misses = misses_of(captured, key);
     if (const std::string why = exhausted(captured); !why.empty()) {
       if (captured.options.strict)
         throw ArgumentError("function", fmt::format("no entry of {} serves this call, and {}: {}", called(captured),
@@ -266,8 +266,8 @@ bool capture(Captured& captured, const CapturedArguments& arguments, const Trace
     captured.traces_of_type.fetch_add(1, std::memory_order_relaxed);
     const CapturedNames names = tracer.names(captured.options);
     std::vector<api::FactName> about = api::name_facts(arguments, inputs, names);
-    const std::vector<api::SizeChoice> choices = choose_sizes(captured, arguments, inputs, about, facts);
-    fresh = api::trace(arguments, inputs, facts, std::move(about), choices, tracer, captured.site,
+    const std::vector<api::SizeChoice> choices = choose_sizes(captured, arguments, inputs, about, key);
+    fresh = api::trace(arguments, inputs, key, std::move(about), choices, tracer, captured.site,
                        captured.options.guards_per_size);
     captured.traces.fetch_add(1, std::memory_order_relaxed);
     fresh->inputs = api::describe_inputs(arguments, inputs, names, [&](std::size_t tensor) {
@@ -276,11 +276,11 @@ bool capture(Captured& captured, const CapturedArguments& arguments, const Trace
     fresh->misses = std::move(misses);
     fresh->origin = api::record_origin(arguments, inputs, names, choices, tracer.form(fresh->like.get()));
     say_entry(context, captured, *fresh);
-    entry = captured.add(fresh, facts);
+    entry = captured.add(fresh, key);
   }
   std::optional<api::Expected> expected;
-  if (captured.options.verify != 0) expected.emplace(captured, arguments, inputs, facts, tracer);
-  entry->run(inputs, facts, arguments, results);
+  if (captured.options.verify != 0) expected.emplace(captured, arguments, inputs, key, tracer);
+  entry->run(inputs, key, arguments, results);
   if (expected) {
     captured.verified.fetch_add(1, std::memory_order_relaxed);
     expected->compare(arguments, results);

@@ -19,11 +19,11 @@ class Captured {
   Captured& operator=(const Captured&) = delete;
 
   /// The first entry whose guards hold, or null.
-  const api::CapturedEntry* find(const api::CallKey& facts) const {
+  const api::CapturedEntry* find(const api::CallKey& key) const {
     for (std::size_t i = 0; i < options.limit; ++i) {
       const api::CapturedEntry* entry = entries_[i].load(std::memory_order_acquire);
       if (entry == nullptr) return nullptr;
-      if (entry->holds(facts)) return entry;
+      if (entry->holds(key)) return entry;
     }
     return nullptr;
   }
@@ -34,9 +34,9 @@ class Captured {
   /// @}
   /// Calls that entries have served which gave their places to others.
   std::uint64_t earlier_runs() const noexcept;
-  /// Adds the entry, unless another thread has added one for these facts meanwhile. Returns the entry to run. If there
+  /// Adds the entry, unless another thread has added one for this key meanwhile. Returns the entry to run. If there
   /// was no room, this is the caller's entry, and `entry` still owns it.
-  const api::CapturedEntry* add(std::unique_ptr<api::CapturedEntry>& entry, const api::CallKey& facts);
+  const api::CapturedEntry* add(std::unique_ptr<api::CapturedEntry>& entry, const api::CallKey& key);
 
   const FunctionOptions options;
   const Site site;

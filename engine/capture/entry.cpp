@@ -6,9 +6,11 @@
 #include "backend/backend.hpp"
 #include "base/context.hpp"
 #include "formula/call.hpp"
-#include "functions/nonzero.hpp"
+#include "functions/compaction.hpp"
+#include "graph/make.hpp"
 #include "oriel/error.hpp"
 #include "runtime/caches.hpp"
+#include "runtime/trace.hpp"
 
 namespace oriel::api {
 
@@ -18,6 +20,18 @@ using detail::CellPtr;
 using graph::NodePtr;
 
 namespace {
+
+/// The movements from a cell's storage to the cell, over a stand-in for the storage, so that no elements are kept.
+std::vector<NodePtr> movements_from(Cell& cell, const CapturedOrigin::Storage& storage) {
+  const std::int64_t bytes =
+      numel(storage.kind.shape).value() * static_cast<std::int64_t>(itemsize(storage.kind.dtype));
+  const NodePtr stand_in = graph::realized_node(storage.kind, runtime::memoryless(storage.device, bytes));
+  const detail::ViewCell* const view = cell.view_cell();
+  Movements found;
+  if (!find_movements(view != nullptr ? view->over(stand_in) : stand_in, stand_in.get(), found))
+    throw InternalError("function", "a view does not lead to its storage");
+  return {found.rbegin(), found.rend()};
+}
 
 /// The numbers of a call, as elements in memory.
 class Numbers {
@@ -56,6 +70,26 @@ class Numbers {
 };
 
 }  // namespace
+
+std::unique_ptr<CapturedOrigin> record_origin(const detail::CapturedArguments& arguments, const CapturedInputs& inputs,
+                                              const detail::CapturedNames& names,
+                                              const std::vector<SizeChoice>& choices, detail::CapturedForm form) {
+  auto origin = std::make_unique<CapturedOrigin>();
+  for (const CapturedInputs::Storage& s : inputs.storages)
+    origin->storages.push_back({graph::realized_kind(*s.node), s.node->device});
+  for (std::size_t k = 0; k < arguments.tensors.size(); ++k) {
+    const auto storage = static_cast<std::size_t>(inputs.storage_of[k]);
+    Cell& cell = Access::cell(*arguments.tensors[k]);
+    origin->tensors.push_back({storage, movements_from(cell, origin->storages[storage]), cell.view_cell() != nullptr});
+  }
+  origin->numbers.assign(arguments.numbers.begin(), arguments.numbers.end());
+  origin->values.assign(arguments.values.begin(), arguments.values.end());
+  origin->names = names;
+  origin->choices = choices;
+  origin->form = std::move(form);
+  origin->bounds = default_bounds();
+  return origin;
+}
 
 void CapturedEntry::take(TracedGraph traced_graph) {
   size_guards.emplace(symbols, names);
@@ -180,12 +214,12 @@ class CapturedEntry::Call {
   Numbers numbers_;
 };
 
-void CapturedEntry::run(const CapturedInputs& given, const CallKey& call_facts, const CapturedArguments& arguments,
+void CapturedEntry::run(const CapturedInputs& given, const CallKey& call_key, const CapturedArguments& arguments,
                         detail::CapturedResults& out) const {
   Call call(*this, given, arguments);
   call.values.resize(graph.values.size());
-  CallKey counted;  // the facts, and the counts that are known so far
-  const CallKey* known = &call_facts;
+  CallKey counted;  // the key, and the counts that are known so far
+  const CallKey* known = &call_key;
   for (std::size_t k = 0;; ++k) {
     size_guards->check_deferred({known->data(), known->size()}, k == 0 ? 0 : known->size() - 1);
     if (k == graph.unbacked.size()) out.sizes = result_sizes.at({known->data(), known->size()});
@@ -193,7 +227,7 @@ void CapturedEntry::run(const CapturedInputs& given, const CallKey& call_facts, 
         stages[k].plan({known->data(), known->size()}, {call.values.data(), call.values.size()});
     call.run(*plan, stages[k].graph().computes());
     if (k == graph.unbacked.size()) return finish(call, *plan, out);
-    if (k == 0) known = &(counted = call_facts);
+    if (k == 0) known = &(counted = call_key);
     const NodePtr value = call.node(graph.unbacked[k].mask);
     const bool element = graph.unbacked[k].element;
     call.unbacked.push_back(element ? value : true_positions(value, Site::unknown()));

@@ -9,15 +9,41 @@
 #include <vector>
 
 #include "capture/call_key.hpp"
-#include "capture/origin.hpp"
 #include "capture/plan_table.hpp"
 #include "capture/stage.hpp"
 #include "capture/symbols.hpp"
+#include "graph/make.hpp"
 #include "oriel/captured.hpp"
+#include "oriel/settings.hpp"
 
 namespace oriel::api {
 
-/// The guard facts[fact] == value.
+/// What a traced call's arguments were, without their elements.
+struct CapturedOrigin {
+  struct Storage {
+    graph::RealizedKind kind;
+    Device device;
+  };
+  struct Argument {
+    std::size_t storage = 0;
+    std::vector<graph::NodePtr> movements;  // of a view, from its storage on; over other memory
+    bool viewed = false;                    // also for a view that changes nothing
+  };
+  std::vector<Storage> storages;
+  std::vector<Argument> tensors;
+  std::vector<detail::CapturedArguments::Number> numbers;
+  std::vector<std::int64_t> values;
+  detail::CapturedNames names;
+  detail::CapturedForm form;
+  std::vector<SizeChoice> choices;
+  Bounds bounds = Bounds::zero;
+};
+
+std::unique_ptr<CapturedOrigin> record_origin(const detail::CapturedArguments& arguments, const CapturedInputs& inputs,
+                                              const detail::CapturedNames& names,
+                                              const std::vector<SizeChoice>& choices, detail::CapturedForm form);
+
+/// The guard key[fact] == value.
 struct CapturedGuard {
   std::int32_t fact = 0;
   std::int64_t value = 0;
@@ -35,8 +61,8 @@ struct CapturedEntry {
 
   SizeSymbols symbols;  // owns the environment, so it is destroyed last
   std::vector<CapturedGuard> guards;
-  std::size_t facts = 0;  // number of facts of a call that can pass
-  CallKey traced;         // the facts of the traced call
+  std::size_t facts = 0;  // of the key of a call that can pass
+  CallKey traced;         // the key of the traced call
 
   std::optional<SizeGuards> size_guards;
   TracedGraph graph;
@@ -81,7 +107,7 @@ struct CapturedEntry {
   FunctionMiss first_miss(const CallKey& call, std::size_t number) const;
   /// Runs the kernels, writes what the function writes, and makes the results. Throws as realize does; then nothing has
   /// changed.
-  void run(const CapturedInputs& call, const CallKey& call_facts, const detail::CapturedArguments& arguments,
+  void run(const CapturedInputs& call, const CallKey& call_key, const detail::CapturedArguments& arguments,
            detail::CapturedResults& out) const;
   /// Has the context ended that it was traced for? Then it serves no call.
   bool ended() const noexcept;
@@ -96,10 +122,10 @@ struct CapturedEntry {
   void finish(Call& call, const CapturedPlan& last, detail::CapturedResults& out) const;
 };
 
-/// Runs the callable on placeholders and schedules its results. `inputs`, `facts` and `names` are those of the call;
+/// Runs the callable on placeholders and schedules its results. `inputs`, `key` and `names` are those of the call;
 /// `choices` are the sizes that become symbols.
 std::unique_ptr<CapturedEntry> trace(const detail::CapturedArguments& arguments, const CapturedInputs& inputs,
-                                     const CallKey& facts, std::vector<FactName> names,
+                                     const CallKey& key, std::vector<FactName> names,
                                      const std::vector<SizeChoice>& choices, const detail::TracerBase& tracer,
                                      Site site, std::optional<std::size_t> guards_per_size = {});
 

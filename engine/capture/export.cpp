@@ -74,8 +74,8 @@ class EntryExport {
         number_(number),
         general_(general),
         options_(options),
-        facts_(std::move(call)),
-        symbols_(checked(entry, number).symbols, facts_, entry.graph.trusted) {
+        key_(std::move(call)),
+        symbols_(checked(entry, number).symbols, key_, entry.graph.trusted) {
     unit_.name = options.name;
     unit_.kernel_prefix = which == 0 ? options.name : fmt::format("{}_p{}", options.name, which);
     unit_.longest_tile = options.longest_tile;
@@ -226,7 +226,7 @@ class EntryExport {
     };
     runtime::add_roots(
         unit_, results_, name_leaves,
-        {.hint = [&](sym::Expr variable) { return facts_[symbols_.fact_of(variable)]; },
+        {.hint = [&](sym::Expr variable) { return key_[symbols_.fact_of(variable)]; },
          .general = general_,
          .works = "the entry works",
          .instead = "capture the parts as functions of their own",
@@ -253,7 +253,7 @@ class EntryExport {
   const std::size_t number_;
   const bool general_;
   const FunctionExportOptions& options_;
-  const CallValues facts_;
+  const CallValues key_;
   api::PlanSymbols symbols_;  // owns the environment of all expressions, so it is destroyed last
   std::unique_ptr<StageGraph::Symbolic> graph_;
   std::vector<NodePtr> results_;
@@ -262,7 +262,7 @@ class EntryExport {
   ExportUnit unit_;
 };
 
-/// The facts of a call of these sizes: each is set wherever it is an argument's.
+/// The key of a call of these sizes: each is set wherever it is an argument's.
 CallValues asked(const CapturedEntry& entry, std::size_t number, EntryExport& first, CallValues call,
                  const std::vector<std::int64_t>& sizes) {
   const std::size_t symbols = first.unit().symbols.size();
@@ -313,12 +313,12 @@ ExportedArgument described_argument(const ExportUnit& unit, const ExportedTensor
 }  // namespace
 
 std::optional<std::size_t> entry_of(const Captured& captured, const CapturedArguments& arguments) {
-  api::CallKey facts;
+  api::CallKey key;
   api::CapturedInputs inputs;
-  api::gather(arguments, inputs, facts);
+  api::gather(arguments, inputs, key);
   const std::vector<const CapturedEntry*> entries = captured.entries();
   for (std::size_t k = 0; k < entries.size(); ++k)
-    if (entries[k]->holds(facts)) return k;
+    if (entries[k]->holds(key)) return k;
   return std::nullopt;
 }
 

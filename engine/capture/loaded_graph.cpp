@@ -1,4 +1,4 @@
-#include "capture/loaded_graph.hpp"
+#include "capture/stage.hpp"
 
 #include <fmt/format.h>
 

@@ -17,9 +17,9 @@
 
 namespace oriel::api {
 
-SizeSymbols::SizeSymbols(const std::vector<SizeChoice>& choices, const std::vector<FactName>& names,
-                         const CallKey& facts, std::optional<std::size_t> guards_per_size)
-    : facts_(facts.size()), traced_(facts) {
+SizeSymbols::SizeSymbols(const std::vector<SizeChoice>& choices, const std::vector<FactName>& names, const CallKey& key,
+                         std::optional<std::size_t> guards_per_size)
+    : facts_(key.size()), traced_(key) {
   env_->environment().guards_per_symbol = guards_per_size;
   env_->environment().call_frames = true;
   struct Named {
@@ -30,7 +30,7 @@ SizeSymbols::SizeSymbols(const std::vector<SizeChoice>& choices, const std::vect
   std::vector<Named> named;
   int places = 0;
   for (const SizeChoice& choice : choices) {
-    const std::int64_t value = facts[choice.fact];
+    const std::int64_t value = key[choice.fact];
     const std::string& source = names[choice.fact].subject;
     const SymBounds bounds{choice.mark.lo, choice.mark.hi};
     const auto known = std::ranges::find(named, choice.mark.name, &Named::name);
@@ -268,22 +268,22 @@ SizeGuards::Deferred SizeGuards::deferred(const ShapeEnv::DeferredCheck& check, 
   return made;
 }
 
-void SizeGuards::check_deferred(std::span<const std::int64_t> facts, std::size_t checked) const {
+void SizeGuards::check_deferred(std::span<const std::int64_t> key, std::size_t checked) const {
   for (const Deferred& check : deferred_) {
-    if (check.facts > facts.size() || (checked != 0 && check.facts <= checked)) continue;
-    if (holds(check.condition, facts.data())) continue;
+    if (check.facts > key.size() || (checked != 0 && check.facts <= checked)) continue;
+    if (holds(check.condition, key.data())) continue;
     std::string values;
     for (std::size_t k = 0; k < check.values.size(); ++k)
-      values += fmt::format("{}{} = {}{}", k == 0 ? "" : ", ", check.values[k].what, facts[check.condition.facts[k]],
+      values += fmt::format("{}{} = {}{}", k == 0 ? "" : ", ", check.values[k].what, key[check.condition.facts[k]],
                             check.values[k].origin);
     throw ArgumentError("function", fmt::format("{}: {}", check.text, values));
   }
 }
 
-bool SizeGuards::holds(const Condition& condition, const std::int64_t* facts) {
+bool SizeGuards::holds(const Condition& condition, const std::int64_t* key) {
   if (!condition.linear) {
     InlineVector<std::int64_t, 8> values;
-    for (const std::size_t fact : condition.facts) values.push_back(facts[fact]);
+    for (const std::size_t fact : condition.facts) values.push_back(key[fact]);
     InlineVector<sym::Outcome, 32> work(condition.program->steps());
     sym::Outcome out;
     condition.program->run({values.data(), values.size()}, {work.data(), work.size()}, {&out, 1});
@@ -291,31 +291,18 @@ bool SizeGuards::holds(const Condition& condition, const std::int64_t* facts) {
   }
   __extension__ __int128 sum = condition.linear->constant;
   for (const Term& term : condition.linear->terms) {
-    __extension__ const __int128 product = static_cast<__int128>(term.coefficient) * facts[term.fact];
+    __extension__ const __int128 product = static_cast<__int128>(term.coefficient) * key[term.fact];
     sum += product;
   }
-  switch (condition.linear->kind) {
-    case sym::Kind::eq:
-      return sum == 0;
-    case sym::Kind::ne:
-      return sum != 0;
-    case sym::Kind::lt:
-      return sum < 0;
-    case sym::Kind::le:
-      return sum <= 0;
-    case sym::Kind::gt:
-      return sum > 0;
-    default:
-      return sum >= 0;
-  }
+  return sym::holds(condition.linear->kind, sum, decltype(sum){0});
 }
 
-bool SizeGuards::hold(const std::int64_t* facts) const {
+bool SizeGuards::hold(const std::int64_t* key) const {
   for (const Bound& b : bounds_)
-    if (facts[b.fact] < b.lo || facts[b.fact] > b.hi) return false;
+    if (key[b.fact] < b.lo || key[b.fact] > b.hi) return false;
   for (const Same& s : same_)
-    if (facts[s.a] != facts[s.b]) return false;
-  return std::ranges::all_of(conditions_, [&](const Condition& c) { return holds(c, facts); });
+    if (key[s.a] != key[s.b]) return false;
+  return std::ranges::all_of(conditions_, [&](const Condition& c) { return holds(c, key); });
 }
 
 std::string SizeGuards::value_text(std::span<const std::size_t> facts, const std::int64_t* values) const {
@@ -326,20 +313,20 @@ std::string SizeGuards::value_text(std::span<const std::size_t> facts, const std
   return text;
 }
 
-std::optional<SizeGuards::Miss> SizeGuards::first_miss(const std::int64_t* facts) const {
+std::optional<SizeGuards::Miss> SizeGuards::first_miss(const std::int64_t* key) const {
   for (const Bound& b : bounds_) {
-    if (facts[b.fact] < b.lo)
-      return Miss{fmt::format("{} >= {}", names_[b.fact].subject, b.lo), value_text({&b.fact, 1}, facts)};
-    if (facts[b.fact] > b.hi)
-      return Miss{fmt::format("{} <= {}", names_[b.fact].subject, b.hi), value_text({&b.fact, 1}, facts)};
+    if (key[b.fact] < b.lo)
+      return Miss{fmt::format("{} >= {}", names_[b.fact].subject, b.lo), value_text({&b.fact, 1}, key)};
+    if (key[b.fact] > b.hi)
+      return Miss{fmt::format("{} <= {}", names_[b.fact].subject, b.hi), value_text({&b.fact, 1}, key)};
   }
   for (const Same& s : same_) {
-    if (facts[s.a] == facts[s.b]) continue;
+    if (key[s.a] == key[s.b]) continue;
     const std::array both{s.a, s.b};
-    return Miss{fmt::format("{} == {}", names_[s.a].subject, names_[s.b].subject), value_text(both, facts)};
+    return Miss{fmt::format("{} == {}", names_[s.a].subject, names_[s.b].subject), value_text(both, key)};
   }
   for (const Condition& c : conditions_)
-    if (!holds(c, facts)) return Miss{c.text, value_text(c.facts, facts)};
+    if (!holds(c, key)) return Miss{c.text, value_text(c.facts, key)};
   return std::nullopt;
 }
 
@@ -372,11 +359,11 @@ ResultSizes::ResultSizes(std::span<const SymInt> sizes, const SizeSymbols& symbo
   for (const sym::Expr variable : program_->variables()) facts_.push_back(symbols.fact_of(variable));
 }
 
-InlineVector<SymInt, 4> ResultSizes::at(std::span<const std::int64_t> facts) const {
+InlineVector<SymInt, 4> ResultSizes::at(std::span<const std::int64_t> key) const {
   InlineVector<SymInt, 4> out = sizes_;
   if (program_ == nullptr) return out;
   InlineVector<std::int64_t, 8> values;
-  for (const std::size_t fact : facts_) values.push_back(facts[fact]);
+  for (const std::size_t fact : facts_) values.push_back(key[fact]);
   InlineVector<sym::Outcome, 32> work(program_->steps());
   InlineVector<sym::Outcome, 8> outcomes(computed_.size());
   program_->run({values.data(), values.size()}, {work.data(), work.size()}, {outcomes.data(), outcomes.size()});

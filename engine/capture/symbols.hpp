@@ -28,7 +28,7 @@ class SizeSymbols {
  public:
   /// Makes a symbol for each choice; sizes 0 and 1 stay numbers. Throws ArgumentError if a marked size violates its
   /// mark.
-  SizeSymbols(const std::vector<SizeChoice>& choices, const std::vector<FactName>& names, const CallKey& facts,
+  SizeSymbols(const std::vector<SizeChoice>& choices, const std::vector<FactName>& names, const CallKey& key,
               std::optional<std::size_t> guards_per_size);
 
   /// The size in the trace: a symbol or the number.
@@ -67,7 +67,7 @@ class SizeSymbols {
   };
   const std::vector<Symbol>& symbols() const noexcept { return symbols_; }
   const std::vector<SymInt>& counts() const noexcept { return counts_; }
-  /// The place of a symbol among the facts of a call and the counts behind them. Throws InternalError if it has none.
+  /// The place of a symbol in the key of a call and the counts behind it. Throws InternalError if it has none.
   std::size_t fact_of(sym::Expr symbol) const;
   ShapeEnv& env() const noexcept { return *env_; }
 
@@ -79,22 +79,22 @@ class SizeSymbols {
   CallKey traced_;         // their values
 };
 
-/// Conditions over the facts of a call.
+/// Conditions over the key of a call.
 class SizeGuards {
  public:
   /// `names` must outlive it.
   SizeGuards(const SizeSymbols& symbols, const std::vector<FactName>& names);
 
-  bool hold(const std::int64_t* facts) const;
+  bool hold(const std::int64_t* key) const;
   struct Miss {
     std::string guard;
     std::string value;
   };
   /// The first condition that does not hold, if any.
-  std::optional<Miss> first_miss(const std::int64_t* facts) const;
+  std::optional<Miss> first_miss(const std::int64_t* key) const;
   /// Throws ArgumentError for the first statement on counts (oriel::expect_true, constrain_range, operations) that does
   /// not hold. `checked`: the number of facts that were known before, whose statements were checked then.
-  void check_deferred(std::span<const std::int64_t> facts, std::size_t checked) const;
+  void check_deferred(std::span<const std::int64_t> key, std::size_t checked) const;
   /// The conditions in the order in which they are checked: "x.size(0) >= 2", "x.size(0) % 4 == 0 (model.cpp:12)".
   std::vector<std::string> texts() const;
   /// Of those that the trace took: "x.size(0) % 4 == 0, decided at model.cpp:12; x.size(0) made at main.cpp:8".
@@ -102,14 +102,14 @@ class SizeGuards {
   std::vector<std::string> decisions() const;
 
  private:
-  /// The condition lo <= facts[fact] <= hi.
+  /// The condition lo <= key[fact] <= hi.
   struct Bound {
     std::size_t fact;
     std::int64_t lo;
     std::int64_t hi;
     std::string text;  // for a single value: the guard that fixed it
   };
-  /// The condition facts[a] == facts[b].
+  /// The condition key[a] == key[b].
   struct Same {
     std::size_t a;
     std::size_t b;
@@ -131,7 +131,7 @@ class SizeGuards {
     std::unique_ptr<const sym::Program> program;  // if it is not linear
   };
   static Condition condition(sym::Expr e, Site site, const SizeSymbols& symbols);
-  static bool holds(const Condition& condition, const std::int64_t* facts);
+  static bool holds(const Condition& condition, const std::int64_t* key);
   std::string value_text(std::span<const std::size_t> facts, const std::int64_t* values) const;
 
   const std::vector<FactName>& names_;
@@ -166,9 +166,9 @@ class ResultSizes {
 
   /// As they were returned.
   std::span<const SymInt> symbolic() const noexcept { return {sizes_.data(), sizes_.size()}; }
-  /// Their numbers in a call. `facts`: of the call, and all counts behind them. Throws OverflowError or ArgumentError
+  /// Their numbers in a call. `key`: of the call, and all counts behind it. Throws OverflowError or ArgumentError
   /// if one has no number.
-  InlineVector<SymInt, 4> at(std::span<const std::int64_t> facts) const;
+  InlineVector<SymInt, 4> at(std::span<const std::int64_t> key) const;
 
  private:
   InlineVector<SymInt, 4> sizes_;

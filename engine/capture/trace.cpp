@@ -26,12 +26,12 @@ namespace {
 
 /// The shape of each storage of a call, with symbols for sizes.
 std::vector<Shape> symbolic_shapes(const SizeSymbols& symbols, const CapturedInputs& inputs,
-                                   const std::vector<FactName>& names, const CallKey& facts) {
+                                   const std::vector<FactName>& names, const CallKey& key) {
   std::vector<Shape> shapes;
   for (const CapturedInputs::Storage& s : inputs.storages) shapes.push_back(s.node->shape);
   for (std::size_t k = 0; k < names.size(); ++k)
     if (names[k].kind == FactName::Kind::size)
-      shapes[static_cast<std::size_t>(inputs.storage_of[names[k].tensor])][names[k].axis] = symbols.size(k, facts[k]);
+      shapes[static_cast<std::size_t>(inputs.storage_of[names[k].tensor])][names[k].axis] = symbols.size(k, key[k]);
   return shapes;
 }
 
@@ -325,16 +325,16 @@ TracedGraph graph_of(Reader& reader, const Placeholders& placeholders, const Unb
 }  // namespace
 
 std::unique_ptr<CapturedEntry> trace(const CapturedArguments& arguments, const CapturedInputs& inputs,
-                                     const CallKey& facts, std::vector<FactName> names,
+                                     const CallKey& key, std::vector<FactName> names,
                                      const std::vector<SizeChoice>& choices, const detail::TracerBase& tracer,
                                      Site site, std::optional<std::size_t> guards_per_size) {
-  auto entry = std::make_unique<CapturedEntry>(SizeSymbols(choices, names, facts, guards_per_size));
+  auto entry = std::make_unique<CapturedEntry>(SizeSymbols(choices, names, key, guards_per_size));
   SizeSymbols& symbols = entry->symbols;
-  for (std::size_t i = 0; i < facts.size(); ++i)
-    if (!symbols.symbolic(i)) entry->guards.push_back({static_cast<std::int32_t>(i), facts[i]});
+  for (std::size_t i = 0; i < key.size(); ++i)
+    if (!symbols.symbolic(i)) entry->guards.push_back({static_cast<std::int32_t>(i), key[i]});
   entry->names = std::move(names);
-  entry->facts = facts.size();
-  entry->traced = facts;
+  entry->facts = key.size();
+  entry->traced = key;
   entry->number_device = inputs.storages.empty() ? default_device() : inputs.storages[0].node->device;
   UnbackedInputs unbacked(symbols);
   std::optional<base::ErrorLegend> legend;
@@ -342,7 +342,7 @@ std::unique_ptr<CapturedEntry> trace(const CapturedArguments& arguments, const C
   runtime::Trace tracing(site, &unbacked);
   unbacked.set_trace(tracing);
   const Placeholders placeholders(tracing, arguments, inputs, entry->number_device, symbols,
-                                  symbolic_shapes(symbols, inputs, entry->names, facts));
+                                  symbolic_shapes(symbols, inputs, entry->names, key));
   detail::CapturedResults results;
   entry->like = tracer.run(placeholders.tensors, placeholders.number_tensors, results);
   symbols.check_marks(entry->names);
@@ -355,9 +355,9 @@ std::unique_ptr<CapturedEntry> trace(const CapturedArguments& arguments, const C
   check_roots(reader.roots(), placeholders, made, *entry);
   legend.reset();
   entry->take(graph_of(reader, placeholders, unbacked, tracer, *entry));
-  entry->size_guards->check_deferred({facts.data(), facts.size()}, 0);
+  entry->size_guards->check_deferred({key.data(), key.size()}, 0);
   // The entry is kept only if there is a plan.
-  static_cast<void>(entry->stages.front().plan({facts.data(), facts.size()}, {}));
+  static_cast<void>(entry->stages.front().plan({key.data(), key.size()}, {}));
   // Sizes that the callable has kept elsewhere decide nothing any more.
   symbols.env().environment().ended = true;
   return entry;

@@ -86,11 +86,10 @@ std::int64_t first_apart(const Tensor& got, const Tensor& want) {
 }  // namespace
 
 Expected::Expected(const detail::Captured& captured, const CapturedArguments& arguments, const CapturedInputs& inputs,
-                   const CallKey& facts, const detail::TracerBase& tracer)
+                   const CallKey& key, const detail::TracerBase& tracer)
     : captured_(captured), tracer_(tracer), own_(apart(arguments, inputs)) {
-  const std::unique_ptr<CapturedEntry> fresh =
-      trace(arguments, inputs, facts, name_facts(arguments, inputs, tracer.names(captured.options)), {}, tracer,
-            captured.site);
+  const std::unique_ptr<CapturedEntry> fresh = trace(
+      arguments, inputs, key, name_facts(arguments, inputs, tracer.names(captured.options)), {}, tracer, captured.site);
   CapturedArguments on_own = arguments;
   on_own.tensors.clear();
   for (const Tensor& x : own_) on_own.tensors.push_back(&x);

@@ -11,7 +11,7 @@ class Expected {
  public:
   /// The call as its entry is to get it. Throws what the callable throws.
   Expected(const detail::Captured& captured, const detail::CapturedArguments& arguments, const CapturedInputs& inputs,
-           const CallKey& facts, const detail::TracerBase& tracer);
+           const CallKey& key, const detail::TracerBase& tracer);
 
   /// Throws ArgumentError if the entry has given something else, or left other elements in an argument. Names the first
   /// result and element that differ. Zeros of both signs are equal, and so are all NaN. Floats may differ by as many

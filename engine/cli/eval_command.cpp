@@ -12,7 +12,7 @@
 #include "cli/command.hpp"
 #include "cli/options.hpp"
 #include "cli/progress.hpp"
-#include "cli/text_file.hpp"
+#include "cli/words.hpp"
 #include "oriel/oriel.hpp"
 
 namespace oriel::cli {

@@ -120,7 +120,7 @@ int run_guards(Arguments arguments, const Streams& streams) {
   if (!program) throw UsageError("the symbols and questions are missing");
   GuardsSession session;
   const std::vector<std::string_view> parts = split(*program, "|");
-  for (const std::string_view symbol : split(parts[0], ",")) session.add_symbol_text(symbol, "guards");
+  session.add_symbol_texts(parts[0], "guards");
   const auto tables = ask_all({parts.begin() + 1, parts.end()}, session);
   if (html)
     streams.out << runtime::answer_page({*program, "", tables, {}});

@@ -52,6 +52,10 @@ bool GuardsSession::is_condition(const std::string& text) {
   return parse_in(environment_, text, false)->is_condition();
 }
 
+void GuardsSession::add_symbol_texts(std::string_view texts, std::string_view command) {
+  for (const std::string_view text : split(texts, ",")) add_symbol_text(text, command);
+}
+
 void GuardsSession::add_symbol_text(std::string_view text, std::string_view command) {
   const std::size_t equals = text.find('=');
   if (equals == std::string_view::npos) return add_unbacked(std::string(text));

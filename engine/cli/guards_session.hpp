@@ -47,6 +47,8 @@ class GuardsSession {
   /// NAME, NAME=HINT, NAME=HINT:LO.. or NAME=HINT:LO..HI; a symbol with a hint is at least 2 unless it has a range. An
   /// error in the text names `command`.
   void add_symbol_text(std::string_view text, std::string_view command);
+  /// The same of several symbols, between commas.
+  void add_symbol_texts(std::string_view texts, std::string_view command);
 
   /// Throws what ShapeEnv throws, and ParseError for a text that is no condition (or number, where one is wanted).
   Answer ask(const Question& question);

@@ -10,9 +10,9 @@
 
 #include "cli/command.hpp"
 #include "cli/guards_session.hpp"
-#include "cli/iterate_lines.hpp"
 #include "cli/iterate_operands.hpp"
 #include "cli/json.hpp"
+#include "cli/lines.hpp"
 #include "cli/options.hpp"
 #include "cli/words.hpp"
 #include "inspect/collect.hpp"
@@ -124,9 +124,7 @@ struct Program {
     const std::size_t bar = text.find('|');
     if (bar == std::string::npos) return;
     session = std::make_unique<GuardsSession>();
-    for (const std::string_view symbol : split(std::string_view(text).substr(0, bar), ",")) {
-      session->add_symbol_text(symbol, "iterate");
-    }
+    session->add_symbol_texts(std::string_view(text).substr(0, bar), "iterate");
     operands = text.substr(bar + 1);
   }
   OperandParser parser() const { return OperandParser(session.get()); }

@@ -9,39 +9,13 @@
 #include "oriel/error.hpp"
 
 namespace oriel::cli {
-namespace {
-
-/// The first place of `separator` outside all parentheses, or npos.
-std::size_t find_outside(std::string_view text, char separator) {
-  int depth = 0;
-  for (std::size_t k = 0; k < text.size(); ++k) {
-    if (depth == 0 && text[k] == separator) return k;
-    depth += text[k] == '(' ? 1 : text[k] == ')' ? -1 : 0;
-  }
-  return std::string_view::npos;
-}
-
-/// True if the parenthesis at the start closes at the end.
-bool in_parentheses(std::string_view text) {
-  if (text.size() < 2 || text.front() != '(' || text.back() != ')') return false;
-  int depth = 0;
-  for (std::size_t k = 0; k + 1 < text.size(); ++k) {
-    depth += text[k] == '(' ? 1 : text[k] == ')' ? -1 : 0;
-    if (depth == 0) return false;
-  }
-  return true;
-}
-
-}  // namespace
 
 Ints OperandParser::integers(std::string_view operand, std::string_view text) const {
   text = trim(text);
   if (in_parentheses(text)) text = trim(text.substr(1, text.size() - 2));
   Ints ints;
   if (text.empty()) return ints;
-  while (true) {
-    const std::size_t comma = find_outside(text, ',');
-    const std::string_view entry = trim(text.substr(0, comma));
+  for (const std::string_view entry : split_outside(text, ",")) {
     std::int64_t value = 0;
     const auto [end, error] = std::from_chars(entry.data(), entry.data() + entry.size(), value);
     if (!entry.empty() && end == entry.data() + entry.size() && error == std::errc()) {
@@ -54,9 +28,8 @@ Ints OperandParser::integers(std::string_view operand, std::string_view text) co
                                               entry, operand));
     }
     if (ints.size() > kMaxRank) throw ParseError("iterate", fmt::format("there may be {} axes", kMaxRank));
-    if (comma == std::string_view::npos) return ints;
-    text.remove_prefix(comma + 1);
   }
+  return ints;
 }
 
 Layout OperandParser::layout(std::string_view text) const {
@@ -85,12 +58,8 @@ IterationOperand OperandParser::operand(std::string_view text) const {
 
 std::vector<IterationOperand> OperandParser::operands(std::string_view text) const {
   std::vector<IterationOperand> operands;
-  while (true) {
-    const std::size_t plus = find_outside(text, '+');
-    operands.push_back(operand(text.substr(0, plus)));
-    if (plus == std::string_view::npos) return operands;
-    text.remove_prefix(plus + 1);
-  }
+  for (const std::string_view part : split_outside(text, "+")) operands.push_back(operand(part));
+  return operands;
 }
 
 }  // namespace oriel::cli

@@ -79,6 +79,19 @@ constexpr std::array kOneOperand{"print", "info", "coalesce", "flatten", "comple
 constexpr std::array kTwoOperands{"equal",           "compose",         "logical_divide", "zipped_divide",
                                   "logical_product", "blocked_product", "raked_product"};
 
+/// The numbers of the model: members of a line, and options.
+struct ModelNumber {
+  std::string_view name, option;
+  int layouts::AccessModel::*place;
+};
+constexpr std::array kModelNumbers{
+    ModelNumber{"element_bytes", "--element-bytes", &layouts::AccessModel::element_bytes},
+    ModelNumber{"vector", "--vector", &layouts::AccessModel::vector},
+    ModelNumber{"lanes", "--lanes", &layouts::AccessModel::lanes},
+    ModelNumber{"line_bytes", "--line-bytes", &layouts::AccessModel::line_bytes},
+    ModelNumber{"banks", "--banks", &layouts::AccessModel::banks},
+    ModelNumber{"bank_bytes", "--bank-bytes", &layouts::AccessModel::bank_bytes}};
+
 bool among(const auto& names, std::string_view name) { return std::ranges::find(names, name) != names.end(); }
 
 Map read(const LayoutQuestion& question, std::size_t k) {
@@ -158,14 +171,8 @@ std::string layout_json(const Json& request) {
     if (key == "as") question.as = layouts::notation_named(value.get<std::string>());
     if (key == "n" && !value.is_null()) question.bound = value.get<std::int64_t>();
     if (key == "table") question.table = !(value.is_null() || (value.is_boolean() && !value.get<bool>()));
-    int* const number = key == "element_bytes" ? &question.model.element_bytes
-                        : key == "vector"      ? &question.model.vector
-                        : key == "lanes"       ? &question.model.lanes
-                        : key == "line_bytes"  ? &question.model.line_bytes
-                        : key == "banks"       ? &question.model.banks
-                        : key == "bank_bytes"  ? &question.model.bank_bytes
-                                               : nullptr;
-    if (number != nullptr) *number = value.get<int>();
+    const auto number = std::ranges::find(kModelNumbers, key, &ModelNumber::name);
+    if (number != kModelNumbers.end()) question.model.*number->place = value.get<int>();
   }
   const bool two = among(kTwoOperands, question.op);
   if (!two && !among(kOneOperand, question.op)) {
@@ -275,7 +282,6 @@ int run_layout(Arguments arguments, const Streams& streams) {
   LayoutQuestion question;
   bool lines = false;
   bool operation = false;
-  layouts::AccessModel& model = question.model;
   const auto notation = [](std::string_view name, std::optional<Notation>& place) {
     return Option{name, [&place](const std::string& value) { place = layouts::notation_named(value); },
                   "needs a value"};
@@ -290,26 +296,19 @@ int run_layout(Arguments arguments, const Streams& streams) {
                   },
                   "needs a value"};
   };
-  read_options(arguments,
-               {{"--json", &lines},
-                {"--table", &question.table},
-                notation("--as", question.as),
-                notation("--from", question.from),
-                number("--element-bytes", model.element_bytes),
-                number("--vector", model.vector),
-                number("--lanes", model.lanes),
-                number("--line-bytes", model.line_bytes),
-                number("--banks", model.banks),
-                number("--bank-bytes", model.bank_bytes)},
-               [&](const std::string& argument) {
-                 if (!operation && question.operands.empty() &&
-                     (among(kOneOperand, argument) || among(kTwoOperands, argument))) {
-                   question.op = argument;
-                   operation = true;
-                 } else {
-                   question.operands.push_back(argument);
-                 }
-               });
+  std::vector<Option> options{{"--json", &lines},
+                              {"--table", &question.table},
+                              notation("--as", question.as),
+                              notation("--from", question.from)};
+  for (const ModelNumber& n : kModelNumbers) options.push_back(number(n.option, question.model.*n.place));
+  read_options(arguments, options, [&](const std::string& argument) {
+    if (!operation && question.operands.empty() && (among(kOneOperand, argument) || among(kTwoOperands, argument))) {
+      question.op = argument;
+      operation = true;
+    } else {
+      question.operands.push_back(argument);
+    }
+  });
   if (lines) {
     if (!question.operands.empty() || operation) throw UsageError("--json reads standard input and takes no layout");
     answer_each_line(streams.in, streams.out, layout_line);

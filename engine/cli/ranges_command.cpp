@@ -7,9 +7,9 @@
 #include <ostream>
 
 #include "cli/command.hpp"
+#include "cli/lines.hpp"
 #include "cli/options.hpp"
-#include "cli/ranges_lines.hpp"
-#include "cli/text_file.hpp"
+#include "cli/words.hpp"
 #include "inspect/collect.hpp"
 #include "lang/report.hpp"
 #include "oriel/comprehension.hpp"

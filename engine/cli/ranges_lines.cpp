@@ -1,4 +1,4 @@
-#include "cli/ranges_lines.hpp"
+#include "cli/lines.hpp"
 
 #include <fmt/format.h>
 

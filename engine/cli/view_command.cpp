@@ -6,10 +6,10 @@
 
 #include "cli/command.hpp"
 #include "cli/guards_session.hpp"
+#include "cli/lines.hpp"
 #include "cli/options.hpp"
-#include "cli/view_lines.hpp"
 #include "cli/view_program.hpp"
-#include "fuzz/describe.hpp"
+#include "fuzz/report.hpp"
 #include "inspect/collect.hpp"
 #include "oriel/error.hpp"
 

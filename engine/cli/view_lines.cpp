@@ -1,4 +1,4 @@
-#include "cli/view_lines.hpp"
+#include "cli/lines.hpp"
 
 #include <fmt/format.h>
 

@@ -30,7 +30,7 @@ class SizeParser {
   /// Parses "4,2,3"; "" and "()" mean no numbers.
   Ints sizes(std::string_view step, std::string_view text) const {
     text = trim(text);
-    if (text == "()" || (encloses_all(text) && split_outside(text, ",").size() == 1)) {
+    if (text == "()" || (in_parentheses(text) && split_outside(text, ",").size() == 1)) {
       text = trim(text.substr(1, text.size() - 2));
     }
     Ints ints;
@@ -39,42 +39,16 @@ class SizeParser {
     return ints;
   }
 
-  /// The parts between separators that stand outside all parentheses, trimmed.
-  static std::vector<std::string_view> split_outside(std::string_view text, std::string_view separators) {
-    std::vector<std::string_view> parts;
-    int depth = 0;
-    std::size_t from = 0;
-    for (std::size_t k = 0; k < text.size(); ++k) {
-      depth += text[k] == '(' ? 1 : text[k] == ')' ? -1 : 0;
-      if (depth > 0 || separators.find(text[k]) == std::string_view::npos) continue;
-      parts.push_back(trim(text.substr(from, k - from)));
-      from = k + 1;
-    }
-    parts.push_back(trim(text.substr(from)));
-    return parts;
-  }
-
  private:
-  /// True if the first parenthesis closes at the end of the text.
-  static bool encloses_all(std::string_view text) {
-    if (text.size() < 2 || text.front() != '(' || text.back() != ')') return false;
-    int depth = 0;
-    for (std::size_t k = 0; k < text.size(); ++k) {
-      depth += text[k] == '(' ? 1 : text[k] == ')' ? -1 : 0;
-      if (depth == 0) return k + 1 == text.size();
-    }
-    return false;
-  }
-
   GuardsSession* session_;
 };
 
 /// Parses the ranges of shrink, "0:2,1:3", or the pairs of pad, "1,1 0,0".
 Ranges parse_pairs(const SizeParser& parser, std::string_view step, bool shrink, std::string_view text) {
   Ranges pairs;
-  for (const std::string_view part : SizeParser::split_outside(trim(text), shrink ? ", \t" : " \t")) {
+  for (const std::string_view part : split_outside(trim(text), shrink ? ", \t" : " \t")) {
     if (part.empty()) continue;
-    const auto ends = SizeParser::split_outside(part, shrink ? ":" : ",");
+    const auto ends = split_outside(part, shrink ? ":" : ",");
     if (ends.size() != 2) {
       throw ParseError("view", "'" + std::string(part) + "' in '" + std::string(step) + "' is not a pair; write " +
                                    (shrink ? "shrink lo:hi,lo:hi" : "pad before,after before,after"));
@@ -100,8 +74,8 @@ class ViewReader {
       const std::string_view ranges = until(closing());
       expect(")");
       if (!text_.empty()) refuse("nothing");
-      for (const std::string_view range : SizeParser::split_outside(ranges, ",")) {
-        const auto ends = SizeParser::split_outside(range, ":");
+      for (const std::string_view range : split_outside(ranges, ",")) {
+        const auto ends = split_outside(range, ":");
         if (ends.size() != 2) refuse("a mask of ranges lo:hi");
         view.mask.push_back({parser_.size(whole_, ends[0]), parser_.size(whole_, ends[1])});
       }
@@ -181,7 +155,7 @@ ViewProgram run_program(std::string_view text) {
   std::size_t first = 0;
   if (parts[0].find('=') != std::string_view::npos && parts.size() > 1) {
     program.session = std::make_unique<GuardsSession>();
-    for (const std::string_view symbol : split(parts[0], ",")) program.session->add_symbol_text(symbol, "view");
+    program.session->add_symbol_texts(parts[0], "view");
     first = 1;
   }
   const SizeParser parser(program.session.get());

@@ -9,8 +9,8 @@
 
 #include "backend/backend.hpp"
 #include "base/context.hpp"
-#include "graph/held_bytes.hpp"
 #include "graph/layout.hpp"
+#include "graph/walk.hpp"
 #include "oriel/error.hpp"
 #include "runtime/executor.hpp"
 #include "sym/decide.hpp"

@@ -3,8 +3,10 @@
 
 #include <initializer_list>
 #include <optional>
+#include <span>
 #include <string_view>
 #include <utility>
+#include <vector>
 
 #include "formula/cell.hpp"
 #include "graph/build.hpp"
@@ -20,6 +22,12 @@ struct Access {
   static graph::NodePtr node(const Tensor& tensor) {
     if (runtime::tracing()) tensor.cell_->check_traced("function");
     return tensor.cell_->node();
+  }
+  static std::vector<graph::NodePtr> nodes(std::span<const Tensor> tensors) {
+    std::vector<graph::NodePtr> nodes;
+    nodes.reserve(tensors.size());
+    for (const Tensor& tensor : tensors) nodes.push_back(node(tensor));
+    return nodes;
   }
   /// As Tensor::adopt and Tensor::from, for elements of a dtype that the program does not name.
   static Tensor adopted(DType dtype, void* data, const Shape& shape, Callback<void(void*)> deleter,

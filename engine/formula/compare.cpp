@@ -4,6 +4,8 @@
 #include <optional>
 #include <utility>
 
+#include "formula/value.hpp"
+
 namespace oriel::api {
 namespace {
 
@@ -94,6 +96,26 @@ NodePtr comparable(const Call& call, const Operand& x, DType beside, Device devi
   const bool held = beside != DType::bool_ && cast.cast(number.dtype) == number &&
                     cast.as_double() == number.as_double() && cast.as_double() < (above ? 0x1p64 : 0x1p63);
   return graph::constant(held ? cast : number, {}, device, call.origin());
+}
+
+// On the bits, in the dtype itself: registers hold halves as float32. For positive x the next larger number has the
+// next larger bits; for negative x, the next smaller one has.
+NodePtr next_after(const Call& call, const NodePtr& x, const NodePtr& y) {
+  constexpr DType kBits[] = {DType::int16, DType::int32, DType::int64};
+  const DType bits = kBits[itemsize(x->dtype) / 4];
+  const auto as_bits = [&](const NodePtr& node) { return Value(call, graph::bitcast(node, bits, call.origin())); };
+  const Value at = as_bits(x), a(call, x), b(call, y);
+  const auto number = [&](std::int64_t value) {
+    return Value(call, graph::constant(graph::Scalar::of_int(bits, value), x->shape, x->device, call.origin()));
+  };
+  const Value outwards = (at < number(0)) == (b < a);
+  const Value stepped = at + where(outwards, number(1), number(-1));
+  // From 0 the smallest number with the sign of y.
+  const std::int64_t lowest = graph::Scalar::of_int(bits, std::int64_t{1} << (8 * itemsize(bits) - 1)).i;
+  const Value smallest = (as_bits(y) & number(lowest)) + number(1);
+  const Value zero = at.binary(Op::Shl, number(1)) == number(0);
+  const Value next(call, graph::bitcast(where(zero, smallest, stepped).node(), x->dtype, call.origin()));
+  return where(isnan(a) | isnan(b), a + b, where(a == b, b, next)).node();
 }
 
 }  // namespace oriel::api

@@ -10,10 +10,11 @@
 #include <string>
 #include <utility>
 
+#include "base/element_types.hpp"
 #include "base/fork_lock.hpp"
 #include "formula/gathering.hpp"
 #include "formula/host_call.hpp"
-#include "graph/position_check.hpp"
+#include "graph/host_function.hpp"
 #include "oriel/error.hpp"
 #include "runtime/key.hpp"
 #include "runtime/trace.hpp"
@@ -58,26 +59,11 @@ std::string shown(std::int64_t position, const Counting& c) {
 Counting counting(const IndexedAxis& axis) { return {axis.axis, axis.from_end, axis.first, std::string(axis.read)}; }
 
 Reach reach_of(DType dtype) {
-  switch (dtype) {
-    case DType::bool_:
-      return {0, 1};
-    case DType::int8:
-      return kAll<std::int8_t>;
-    case DType::uint8:
-      return kAll<std::uint8_t>;
-    case DType::int16:
-      return kAll<std::int16_t>;
-    case DType::uint16:
-      return kAll<std::uint16_t>;
-    case DType::int32:
-      return kAll<std::int32_t>;
-    case DType::uint32:
-      return kAll<std::uint32_t>;
-    case DType::uint64:
-      return {0, kAny.greatest};
-    default:
-      return kAny;
-  }
+  return base::with_element_type(dtype, []<class T>() -> Reach {
+    if constexpr (std::same_as<T, bool>) return {0, 1};
+    if constexpr (std::integral<T> && !std::same_as<T, std::uint64_t>) return kAll<T>;
+    return std::same_as<T, std::uint64_t> ? Reach{0, kAny.greatest} : kAny;
+  });
 }
 
 bool surely(SymBool condition) { return sym::known(condition).value_or(false); }
@@ -221,25 +207,9 @@ void check(const Call& call, const void* data, std::int64_t n, const IndexedAxis
 }
 
 void check_elements(const Call& call, const graph::Node& index, std::int64_t n, const IndexedAxis& axis) {
-  const void* const data = index.buffer->data();
-  switch (index.dtype) {
-    case DType::int8:
-      return check<std::int8_t>(call, data, n, axis);
-    case DType::uint8:
-      return check<std::uint8_t>(call, data, n, axis);
-    case DType::int16:
-      return check<std::int16_t>(call, data, n, axis);
-    case DType::uint16:
-      return check<std::uint16_t>(call, data, n, axis);
-    case DType::int32:
-      return check<std::int32_t>(call, data, n, axis);
-    case DType::uint32:
-      return check<std::uint32_t>(call, data, n, axis);
-    case DType::uint64:
-      return check<std::uint64_t>(call, data, n, axis);
-    default:
-      return check<std::int64_t>(call, data, n, axis);
-  }
+  base::with_element_type(index.dtype, [&]<class T>() {
+    if constexpr (std::integral<T> && !std::same_as<T, bool>) check<T>(call, index.buffer->data(), n, axis);
+  });
 }
 
 /// The node whose elements those of `node` are, in another order or repeated.

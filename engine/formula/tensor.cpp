@@ -355,10 +355,7 @@ Tensor Tensor::contiguous(MemoryFormat format, Site site) const {
 
 void realize(ListOf<Tensor> tensors, Site site) {
   const detail::CallSite call(site);
-  std::vector<NodePtr> nodes;
-  nodes.reserve(tensors.size());
-  for (const Tensor& tensor : tensors) nodes.push_back(Access::node(tensor));
-  realize_nodes(nodes);
+  realize_nodes(Access::nodes(tensors));
 }
 
 }  // namespace oriel

@@ -5,6 +5,8 @@
 #include <cstdint>
 #include <span>
 
+#include "graph/build.hpp"
+#include "oriel/site.hpp"
 #include "oriel/symint.hpp"
 
 namespace oriel::api {
@@ -20,5 +22,11 @@ void write_indices(MaskBytes mask, std::size_t count, std::span<const std::int64
 
 /// Copies the elements of `item` bytes (1, 2, 4 or 8) whose mask is true. `count` is how many there are.
 void copy_true(MaskBytes mask, std::size_t count, const void* from, std::size_t item, void* out);
+
+/// The row-major positions where a bool node is true, as int64 (count) on its device. Realises the mask.
+graph::NodePtr true_positions(const graph::NodePtr& mask, Site site);
+
+/// The element of an int64 node without axes. Realises it.
+std::int64_t only_element(const graph::NodePtr& value);
 
 }  // namespace oriel::api

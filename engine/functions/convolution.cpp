@@ -243,34 +243,20 @@ Tensor transposed(const char* name, const Operand& x, const Operand& w, std::siz
 
 }  // namespace
 
-Tensor conv1d(const Operand& x, const Operand& w, const ConvOptions& options) {
-  return convolved("conv1d", x, w, nullptr, 1, options);
-}
-Tensor conv2d(const Operand& x, const Operand& w, const ConvOptions& options) {
-  return convolved("conv2d", x, w, nullptr, 2, options);
-}
-Tensor conv3d(const Operand& x, const Operand& w, const ConvOptions& options) {
-  return convolved("conv3d", x, w, nullptr, 3, options);
-}
-Tensor conv1d(const Operand& x, const Operand& w, const Tensor& bias, const ConvOptions& options) {
-  return convolved("conv1d", x, w, &bias, 1, options);
-}
-Tensor conv2d(const Operand& x, const Operand& w, const Tensor& bias, const ConvOptions& options) {
-  return convolved("conv2d", x, w, &bias, 2, options);
-}
-Tensor conv3d(const Operand& x, const Operand& w, const Tensor& bias, const ConvOptions& options) {
-  return convolved("conv3d", x, w, &bias, 3, options);
-}
-
-Tensor conv_transpose1d(const Operand& x, const Operand& w, const ConvOptions& options, const Ints& output_padding) {
-  return transposed("conv_transpose1d", x, w, 1, options, output_padding);
-}
-Tensor conv_transpose2d(const Operand& x, const Operand& w, const ConvOptions& options, const Ints& output_padding) {
-  return transposed("conv_transpose2d", x, w, 2, options, output_padding);
-}
-Tensor conv_transpose3d(const Operand& x, const Operand& w, const ConvOptions& options, const Ints& output_padding) {
-  return transposed("conv_transpose3d", x, w, 3, options, output_padding);
-}
+#define ORIEL_CONVOLUTIONS(count)                                                                                     \
+  Tensor conv##count##d(const Operand& x, const Operand& w, const ConvOptions& options) {                             \
+    return convolved("conv" #count "d", x, w, nullptr, count, options);                                               \
+  }                                                                                                                   \
+  Tensor conv##count##d(const Operand& x, const Operand& w, const Tensor& bias, const ConvOptions& options) {         \
+    return convolved("conv" #count "d", x, w, &bias, count, options);                                                 \
+  }                                                                                                                   \
+  Tensor conv_transpose##count##d(const Operand& x, const Operand& w, const ConvOptions& options, const Ints& more) { \
+    return transposed("conv_transpose" #count "d", x, w, count, options, more);                                       \
+  }
+ORIEL_CONVOLUTIONS(1)
+ORIEL_CONVOLUTIONS(2)
+ORIEL_CONVOLUTIONS(3)
+#undef ORIEL_CONVOLUTIONS
 
 Tensor im2col(const Operand& x, const Ints& window, const ConvOptions& options) {
   const Call call("im2col", x);

@@ -8,7 +8,6 @@
 #include "formula/call.hpp"
 #include "formula/gathering.hpp"
 #include "functions/compaction.hpp"
-#include "functions/nonzero.hpp"
 #include "oriel/create.hpp"
 #include "oriel/error.hpp"
 #include "oriel/movement.hpp"

@@ -211,42 +211,22 @@ Tensor adaptive(const char* name, const Operand& x, const Ints& sizes, std::size
 
 }  // namespace
 
-Tensor max_pool1d(const Operand& x, const Ints& window, const PoolOptions& options) {
-  return max_pool("max_pool1d", x, window, 1, options);
-}
-Tensor max_pool2d(const Operand& x, const Ints& window, const PoolOptions& options) {
-  return max_pool("max_pool2d", x, window, 2, options);
-}
-Tensor max_pool3d(const Operand& x, const Ints& window, const PoolOptions& options) {
-  return max_pool("max_pool3d", x, window, 3, options);
-}
-Tensor avg_pool1d(const Operand& x, const Ints& window, const PoolOptions& options) {
-  return avg_pool("avg_pool1d", x, window, 1, options);
-}
-Tensor avg_pool2d(const Operand& x, const Ints& window, const PoolOptions& options) {
-  return avg_pool("avg_pool2d", x, window, 2, options);
-}
-Tensor avg_pool3d(const Operand& x, const Ints& window, const PoolOptions& options) {
-  return avg_pool("avg_pool3d", x, window, 3, options);
-}
-
-Tensor adaptive_avg_pool1d(const Operand& x, const Ints& sizes) {
-  return adaptive("adaptive_avg_pool1d", x, sizes, 1, true);
-}
-Tensor adaptive_avg_pool2d(const Operand& x, const Ints& sizes) {
-  return adaptive("adaptive_avg_pool2d", x, sizes, 2, true);
-}
-Tensor adaptive_avg_pool3d(const Operand& x, const Ints& sizes) {
-  return adaptive("adaptive_avg_pool3d", x, sizes, 3, true);
-}
-Tensor adaptive_max_pool1d(const Operand& x, const Ints& sizes) {
-  return adaptive("adaptive_max_pool1d", x, sizes, 1, false);
-}
-Tensor adaptive_max_pool2d(const Operand& x, const Ints& sizes) {
-  return adaptive("adaptive_max_pool2d", x, sizes, 2, false);
-}
-Tensor adaptive_max_pool3d(const Operand& x, const Ints& sizes) {
-  return adaptive("adaptive_max_pool3d", x, sizes, 3, false);
-}
+#define ORIEL_POOLS(count)                                                                      \
+  Tensor max_pool##count##d(const Operand& x, const Ints& window, const PoolOptions& options) { \
+    return max_pool("max_pool" #count "d", x, window, count, options);                          \
+  }                                                                                             \
+  Tensor avg_pool##count##d(const Operand& x, const Ints& window, const PoolOptions& options) { \
+    return avg_pool("avg_pool" #count "d", x, window, count, options);                          \
+  }                                                                                             \
+  Tensor adaptive_avg_pool##count##d(const Operand& x, const Ints& sizes) {                     \
+    return adaptive("adaptive_avg_pool" #count "d", x, sizes, count, true);                     \
+  }                                                                                             \
+  Tensor adaptive_max_pool##count##d(const Operand& x, const Ints& sizes) {                     \
+    return adaptive("adaptive_max_pool" #count "d", x, sizes, count, false);                    \
+  }
+ORIEL_POOLS(1)
+ORIEL_POOLS(2)
+ORIEL_POOLS(3)
+#undef ORIEL_POOLS
 
 }  // namespace oriel

@@ -4,8 +4,10 @@
 #include <array>
 #include <cstdint>
 #include <functional>
+#include <iosfwd>
 #include <memory>
 #include <optional>
+#include <string>
 #include <vector>
 
 #include "fuzz/properties.hpp"
@@ -47,5 +49,14 @@ CampaignResult run_campaign(const CampaignOptions& options);
 
 /// The case with this number.
 Case campaign_case(std::uint64_t seed, Kind kind, std::uint64_t number, std::int64_t most_elements);
+
+struct ReplayResult {
+  std::uint64_t cases = 0;
+  std::vector<std::string> failures;  // one line per failure, with the line number
+};
+
+/// Checks every line of a corpus. A line holds a case as in PROTOCOL.md; the member "note" may state its origin. Blank
+/// lines are skipped. Throws ParseError, which names the line, if a line is not a case.
+ReplayResult replay(std::istream& corpus, const std::function<std::unique_ptr<Subject>()>& make_subject);
 
 }  // namespace oriel::fuzz

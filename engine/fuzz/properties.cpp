@@ -1,8 +1,12 @@
 #include "fuzz/properties.hpp"
 
+#include <algorithm>
 #include <array>
+#include <bit>
+#include <cmath>
 
 namespace oriel::fuzz {
+
 namespace {
 
 constexpr std::array<PropertyInfo, kProperties> kPropertyTable{{
@@ -20,6 +24,65 @@ constexpr std::array<PropertyInfo, kProperties> kPropertyTable{{
 }};
 
 }  // namespace
+
+std::size_t time_bucket(std::uint64_t nanoseconds) {
+  if (nanoseconds == 0) return 0;
+  const int octave = static_cast<int>(std::bit_width(nanoseconds)) - 1;
+  // The square of the start of the octave's second half, sqrt(2) * 2^octave, is 2^(2 octave + 1).
+  const bool second = octave < 31 && nanoseconds * nanoseconds >= std::uint64_t{1} << (2 * octave + 1);
+  return std::min(kTimeBuckets - 1, static_cast<std::size_t>(2 * octave) + (second ? 1 : 0));
+}
+
+double bucket_start(std::size_t bucket) { return std::exp2(static_cast<double>(bucket) / 2); }
+
+void KindTally::add(const KindTally& other) {
+  cases += other.cases;
+  one_view += other.one_view;
+  more_views += other.more_views;
+  refinable.asked += other.refinable.asked;
+  refinable.found += other.refinable.found;
+  merges += other.merges;
+  merged += other.merged;
+  refused += other.refused;
+  unknown += other.unknown;
+  searched += other.searched;
+  steps += other.steps;
+  seen_again += other.seen_again;
+  other_form += other.other_form;
+  for (std::size_t k = 0; k < kLongest; ++k) {
+    by_length[k].cases += other.by_length[k].cases;
+    by_length[k].one_view += other.by_length[k].one_view;
+  }
+  for (std::size_t b = 0; b < kTimeBuckets; ++b) merge_time[b] += other.merge_time[b];
+  for (const HardCase& hard : other.hardest) keep_if_hard(hard.steps, hard.nanoseconds, hard.stack);
+}
+
+void KindTally::keep_if_hard(std::uint64_t new_steps, std::uint64_t nanoseconds, const Case& c) {
+  const auto harder = [](const HardCase& a, const HardCase& b) {
+    return a.steps != b.steps ? a.steps > b.steps : a.nanoseconds > b.nanoseconds;
+  };
+  if (hardest.size() == kHardest) {
+    const HardCase& least = hardest.back();
+    if (new_steps < least.steps || (new_steps == least.steps && nanoseconds <= least.nanoseconds)) return;
+    hardest.pop_back();
+  }
+  HardCase hard{new_steps, nanoseconds, c};
+  hardest.insert(std::upper_bound(hardest.begin(), hardest.end(), hard, harder), std::move(hard));
+}
+
+double KindTally::time_quantile(double share) const {
+  const double wanted = share * static_cast<double>(merges);
+  double below = 0;
+  for (std::size_t b = 0; b < kTimeBuckets; ++b) {
+    const auto here = static_cast<double>(merge_time[b]);
+    if (here > 0 && below + here >= wanted) {
+      // Inside a bucket, times are assumed to be evenly distributed on the logarithmic scale.
+      return bucket_start(b) * std::exp2((wanted - below) / here / 2);
+    }
+    below += here;
+  }
+  return 0;
+}
 
 std::span<const PropertyInfo> properties() { return kPropertyTable; }
 const PropertyInfo& info(Property property) { return kPropertyTable[static_cast<std::size_t>(property)]; }

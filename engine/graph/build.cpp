@@ -6,7 +6,6 @@
 #include <utility>
 
 #include "base/by_use.hpp"
-#include "graph/extents.hpp"
 #include "graph/layout.hpp"
 #include "graph/make.hpp"
 #include "oriel/error.hpp"
@@ -66,12 +65,8 @@ void check_class(Op op, int arity, OpClass op_class) {
 
 // Refuses negative extents and counts beyond 2^63-1 where a shape first appears.
 void check_shape(Op op, const Shape& shape, const Origin& origin) {
-  for (const SymInt n : shape) {
-    if (!sym::state_size(n, stating(origin, op)) && n < 0) {
-      throw ShapeError(called(origin, op), fmt::format("{} has a negative extent; extents are >= 0", to_string(shape)));
-    }
-  }
-  checked_numel(shape, origin.operation.empty() ? snake_name(op).c_str() : std::string(origin.operation).c_str());
+  check_extents(op, shape, origin);
+  checked_numel(shape, called(origin, op).c_str());
 }
 
 }  // namespace

@@ -4,6 +4,7 @@
 #include <string>
 #include <type_traits>
 
+#include "base/element_types.hpp"
 #include "ops/functions/functors.hpp"
 #include "oriel/error.hpp"
 
@@ -113,31 +114,15 @@ Scalar from_bits(DType dtype, std::uint64_t bits) {
 Scalar evaluate(Op op, DType result, std::span<const Scalar> operands) {
   if (op == Op::Cast) return operands[0].cast(result);
   if (op == Op::Bitcast) return from_bits(result, bits_of(operands[0]));
-  using ops::Kind;
-  switch (operands.back().dtype) {
-    case DType::bool_:
+  return base::with_element_type(operands.back().dtype, [&]<class T>() {
+    using ops::Kind;
+    if constexpr (std::same_as<T, bool>)
       return evaluate_as<Kind::Bool, std::uint8_t>(op, result, operands);
-    case DType::int8:
-      return evaluate_as<Kind::Integer, std::int8_t>(op, result, operands);
-    case DType::int16:
-      return evaluate_as<Kind::Integer, std::int16_t>(op, result, operands);
-    case DType::int32:
-      return evaluate_as<Kind::Integer, std::int32_t>(op, result, operands);
-    case DType::int64:
-      return evaluate_as<Kind::Integer, std::int64_t>(op, result, operands);
-    case DType::uint8:
-      return evaluate_as<Kind::Integer, std::uint8_t>(op, result, operands);
-    case DType::uint16:
-      return evaluate_as<Kind::Integer, std::uint16_t>(op, result, operands);
-    case DType::uint32:
-      return evaluate_as<Kind::Integer, std::uint32_t>(op, result, operands);
-    case DType::uint64:
-      return evaluate_as<Kind::Integer, std::uint64_t>(op, result, operands);
-    case DType::float64:
-      return evaluate_as<Kind::Float, double>(op, result, operands);
-    default:  // halves compute in float32
-      return evaluate_as<Kind::Float, float>(op, result, operands);
-  }
+    else if constexpr (std::integral<T>)
+      return evaluate_as<Kind::Integer, T>(op, result, operands);
+    else  // halves compute in float32
+      return evaluate_as<Kind::Float, std::conditional_t<Half<T>, float, T>>(op, result, operands);
+  });
 }
 
 }  // namespace oriel::graph

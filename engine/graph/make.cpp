@@ -9,6 +9,7 @@
 
 #include "graph/layout.hpp"
 #include "oriel/error.hpp"
+#include "sym/decide.hpp"
 
 namespace oriel::graph {
 
@@ -231,6 +232,26 @@ std::string snake_name(Op op) {
     out += upper ? static_cast<char>(c - 'A' + 'a') : c;
   }
   return out;
+}
+
+void check_extents(Op op, const Shape& shape, const Origin& origin) {
+  for (const SymInt n : shape) {
+    if (!sym::state_size(n, stating(origin, op)) && n < 0) {
+      throw ShapeError(called(origin, op), fmt::format("{} has a negative extent; extents are >= 0", to_string(shape)));
+    }
+  }
+}
+
+SymInt checked_numel(const Shape& shape, const char* operation) {
+  const SymInt count = numel(shape, operation);
+  if (!identical(count, 0)) return count;
+  try {
+    static_cast<void>(contiguous_strides(shape));
+  } catch (const OverflowError&) {
+    throw OverflowError(operation, "the strides of shape " + to_string(shape) +
+                                       " pass 2^63-1, although it has no elements; give smaller extents");
+  }
+  return count;
 }
 
 }  // namespace oriel::graph

@@ -40,4 +40,11 @@ inline std::string called(const Origin& origin, Op op) {
   return origin.operation.empty() ? snake_name(op) : std::string(origin.operation);
 }
 
+/// Throws ShapeError if an extent is negative. Those of sizes that depend on data are stated.
+void check_extents(Op op, const Shape& shape, const Origin& origin);
+/// numel(shape), for an operation that makes a tensor of this shape. Throws OverflowError, which names the operation,
+/// if the number of elements or a row-major stride exceeds 2^63-1. A stride can do so where an extent is 0, which
+/// strides step over as over 1.
+SymInt checked_numel(const Shape& shape, const char* operation);
+
 }  // namespace oriel::graph

@@ -6,7 +6,6 @@
 #include <utility>
 
 #include "graph/build.hpp"
-#include "graph/extents.hpp"
 #include "graph/layout.hpp"
 #include "graph/make.hpp"
 #include "graph/movements.hpp"

@@ -10,7 +10,6 @@
 #include <span>
 #include <vector>
 
-#include "graph/extents.hpp"
 #include "graph/make.hpp"
 #include "oriel/error.hpp"
 #include "oriel/inline_vector.hpp"
@@ -26,14 +25,6 @@ void check_rank(Op op, const Shape& shape, std::size_t count, std::string_view w
   if (shape.size() == count) return;
   throw ShapeError(called(origin, op), fmt::format("{} has {} axes and {} {} came; give one an axis", to_string(shape),
                                                    shape.size(), count, what));
-}
-
-void check_extents(Op op, const Shape& shape, const Origin& origin) {
-  for (const SymInt n : shape) {
-    if (!sym::state_size(n, stating(origin, op)) && n < 0) {
-      throw ShapeError(called(origin, op), fmt::format("{} has a negative extent; extents are >= 0", to_string(shape)));
-    }
-  }
 }
 
 IndexMap same_axes(const Shape& shape) {

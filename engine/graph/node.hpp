@@ -114,7 +114,7 @@ struct Node {
   /// An upper bound on the bytes that this node keeps alive, from when it was built or last counted: of leaves, and of
   /// pending values below it, which may be kept in memory. A count may happen while other threads build on the node.
   mutable std::atomic<std::int64_t> held_bytes{0};
-  /// When counting again may give another answer (graph/held_bytes.hpp). A new node takes the values of the pending
+  /// When counting again may give another answer (graph/walk.hpp). A new node takes the values of the pending
   /// source that holds most.
   mutable std::atomic<std::int64_t> recount_at_check{0};
   mutable std::atomic<std::int64_t> recount_at_bytes{0};

@@ -5,6 +5,7 @@
 #include <cmath>
 #include <limits>
 
+#include "base/element_types.hpp"
 #include "ops/functions/element.hpp"
 
 namespace oriel::graph {
@@ -13,24 +14,10 @@ namespace {
 
 // The value in the dtype: the low bits that it has, or, for bool, whether any bit is set.
 std::int64_t wrap(DType dtype, std::int64_t value) noexcept {
-  switch (dtype) {
-    case DType::bool_:
-      return value != 0;
-    case DType::int8:
-      return static_cast<std::int8_t>(value);
-    case DType::int16:
-      return static_cast<std::int16_t>(value);
-    case DType::int32:
-      return static_cast<std::int32_t>(value);
-    case DType::uint8:
-      return static_cast<std::uint8_t>(value);
-    case DType::uint16:
-      return static_cast<std::uint16_t>(value);
-    case DType::uint32:
-      return static_cast<std::uint32_t>(value);
-    default:
-      return value;
-  }
+  return base::with_element_type(dtype, [&]<class T>() -> std::int64_t {
+    if constexpr (std::integral<T>) return static_cast<T>(value);
+    return value;
+  });
 }
 
 // Halves are rounded from float32, as in kernels. So float64 -> float16 rounds twice.
@@ -38,11 +25,6 @@ double round_to(DType dtype, float value) noexcept {
   if (dtype == DType::float16) return static_cast<float>(float16_t(value));
   if (dtype == DType::bfloat16) return static_cast<float>(bfloat16_t(value));
   return value;
-}
-
-template <class T>
-std::int64_t saturate(double value) noexcept {
-  return static_cast<std::int64_t>(ops::SaturateTo<T>::of(value));
 }
 
 Scalar integer(DType dtype, std::int64_t value) noexcept {
@@ -92,30 +74,14 @@ Scalar Scalar::of_size(DType dtype, std::int64_t size) {
 }
 
 Scalar Scalar::of_float(DType dtype, double value) {
-  switch (dtype) {
-    case DType::bool_:
+  return base::with_element_type(dtype, [&]<class T>() {
+    if constexpr (std::same_as<T, bool>)
       return integer(dtype, value != 0);
-    case DType::int8:
-      return integer(dtype, saturate<std::int8_t>(value));
-    case DType::int16:
-      return integer(dtype, saturate<std::int16_t>(value));
-    case DType::int32:
-      return integer(dtype, saturate<std::int32_t>(value));
-    case DType::int64:
-      return integer(dtype, saturate<std::int64_t>(value));
-    case DType::uint8:
-      return integer(dtype, saturate<std::uint8_t>(value));
-    case DType::uint16:
-      return integer(dtype, saturate<std::uint16_t>(value));
-    case DType::uint32:
-      return integer(dtype, saturate<std::uint32_t>(value));
-    case DType::uint64:
-      return integer(dtype, saturate<std::uint64_t>(value));
-    case DType::float64:
-      return floating(dtype, value);
-    default:
-      return floating(dtype, round_to(dtype, static_cast<float>(value)));
-  }
+    else if constexpr (std::integral<T>)
+      return integer(dtype, static_cast<std::int64_t>(ops::SaturateTo<T>::of(value)));
+    else
+      return floating(dtype, std::same_as<T, double> ? value : round_to(dtype, static_cast<float>(value)));
+  });
 }
 
 Scalar Scalar::cast(DType to) const {

@@ -198,11 +198,10 @@ Tensor reals_over_axes(const char* name, const ComplexOperand& x, const Ints& si
       x);
 }
 
-Complex along_one(const char* name, const char* function, const ComplexOperand& x, FftLength n, std::int64_t axis,
-                  FftNorm norm) {
+Complex along_one(const char* name, const ComplexOperand& x, FftLength n, std::int64_t axis, FftNorm norm) {
   base::need<base::kLinalg>(name);
   return api::composed_complex(
-      name, [&](const ComplexTerm& term) { return to_complex(term, function, n, axis, norm).complex(); }, x);
+      name, [&](const ComplexTerm& term) { return to_complex(term, name, n, axis, norm).complex(); }, x);
 }
 
 Tensor shifted(const char* name, const Operand& x, const Axes& axes, bool back) {
@@ -233,15 +232,15 @@ Tensor frequencies(const char* name, SymInt n, SymInt count, double d, DType dty
 
 }  // namespace
 
-Complex fft(const ComplexOperand& x, FftLength n, std::int64_t axis, FftNorm norm) {
-  return along_one("fft", "fft", x, n, axis, norm);
-}
-Complex ifft(const ComplexOperand& x, FftLength n, std::int64_t axis, FftNorm norm) {
-  return along_one("ifft", "ifft", x, n, axis, norm);
-}
-Complex rfft(const ComplexOperand& x, FftLength n, std::int64_t axis, FftNorm norm) {
-  return along_one("rfft", "rfft", x, n, axis, norm);
-}
+#define ORIEL_TRANSFORM(name)                                                           \
+  Complex name(const ComplexOperand& x, FftLength n, std::int64_t axis, FftNorm norm) { \
+    return along_one(#name, x, n, axis, norm);                                          \
+  }
+ORIEL_TRANSFORM(fft)
+ORIEL_TRANSFORM(ifft)
+ORIEL_TRANSFORM(rfft)
+#undef ORIEL_TRANSFORM
+
 Tensor irfft(const ComplexOperand& x, FftLength n, std::int64_t axis, FftNorm norm) {
   base::need<base::kLinalg>("irfft");
   return api::composed_complex(
@@ -268,30 +267,22 @@ Complex ihfft(const ComplexOperand& x, FftLength n, std::int64_t axis, FftNorm n
       x);
 }
 
-Complex fftn(const ComplexOperand& x, const Ints& sizes, const Axes& axes, FftNorm norm) {
-  return over_axes("fftn", "fft", x, sizes, axes, norm);
-}
-Complex ifftn(const ComplexOperand& x, const Ints& sizes, const Axes& axes, FftNorm norm) {
-  return over_axes("ifftn", "ifft", x, sizes, axes, norm);
-}
-Complex rfftn(const ComplexOperand& x, const Ints& sizes, const Axes& axes, FftNorm norm) {
-  return over_axes("rfftn", "rfft", x, sizes, axes, norm);
-}
-Tensor irfftn(const ComplexOperand& x, const Ints& sizes, const Axes& axes, FftNorm norm) {
-  return reals_over_axes("irfftn", x, sizes, axes, norm);
-}
-Complex fft2(const ComplexOperand& x, const Ints& sizes, const Axes& axes, FftNorm norm) {
-  return over_axes("fft2", "fft", x, sizes, axes, norm);
-}
-Complex ifft2(const ComplexOperand& x, const Ints& sizes, const Axes& axes, FftNorm norm) {
-  return over_axes("ifft2", "ifft", x, sizes, axes, norm);
-}
-Complex rfft2(const ComplexOperand& x, const Ints& sizes, const Axes& axes, FftNorm norm) {
-  return over_axes("rfft2", "rfft", x, sizes, axes, norm);
-}
-Tensor irfft2(const ComplexOperand& x, const Ints& sizes, const Axes& axes, FftNorm norm) {
-  return reals_over_axes("irfft2", x, sizes, axes, norm);
-}
+#define ORIEL_TRANSFORMS(axes_of)                                                                     \
+  Complex fft##axes_of(const ComplexOperand& x, const Ints& sizes, const Axes& axes, FftNorm norm) {  \
+    return over_axes("fft" #axes_of, "fft", x, sizes, axes, norm);                                    \
+  }                                                                                                   \
+  Complex ifft##axes_of(const ComplexOperand& x, const Ints& sizes, const Axes& axes, FftNorm norm) { \
+    return over_axes("ifft" #axes_of, "ifft", x, sizes, axes, norm);                                  \
+  }                                                                                                   \
+  Complex rfft##axes_of(const ComplexOperand& x, const Ints& sizes, const Axes& axes, FftNorm norm) { \
+    return over_axes("rfft" #axes_of, "rfft", x, sizes, axes, norm);                                  \
+  }                                                                                                   \
+  Tensor irfft##axes_of(const ComplexOperand& x, const Ints& sizes, const Axes& axes, FftNorm norm) { \
+    return reals_over_axes("irfft" #axes_of, x, sizes, axes, norm);                                   \
+  }
+ORIEL_TRANSFORMS(n)
+ORIEL_TRANSFORMS(2)
+#undef ORIEL_TRANSFORMS
 
 Tensor fftshift(const Operand& x, const Axes& axes) { return shifted("fftshift", x, axes, false); }
 Tensor ifftshift(const Operand& x, const Axes& axes) { return shifted("ifftshift", x, axes, true); }

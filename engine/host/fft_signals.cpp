@@ -163,17 +163,18 @@ Tensor overlapped(const Tensor& frames, std::int64_t n, std::int64_t hop) {
 }
 
 /// The sizes of a convolution along each axis.
-struct Sizes {
+struct ConvolutionExtents {
   Ints axes, whole, fast;
   Ranges kept;  // of the whole
 };
 
-Sizes convolution_sizes(const Call& call, const Shape& a, const Shape& b, Overlap overlap, const Axes& axes) {
+ConvolutionExtents convolution_sizes(const Call& call, const Shape& a, const Shape& b, Overlap overlap,
+                                     const Axes& axes) {
   if (a.size() != b.size() || a.empty()) {
     throw ShapeError("fftconvolve", fmt::format("{} and {}; give both the same number of axes, at least one",
                                                 to_string(a), to_string(b)));
   }
-  Sizes out;
+  ConvolutionExtents out;
   bool first = true, second = true;  // is it as long along every axis?
   for (const SymInt axis : call.axes(axes, a.size())) {
     const auto d = static_cast<std::size_t>(axis);
@@ -214,7 +215,7 @@ Complex complex_convolution(const ComplexOperand& a, const ComplexOperand& b, Ov
     const Tensor* const x = Access::tensor(ComplexAccess::real(z));
     return x == nullptr ? Shape() : x->shape();
   };
-  const Sizes sizes = convolution_sizes(call, shape(a), shape(b), overlap, axes);
+  const ConvolutionExtents sizes = convolution_sizes(call, shape(a), shape(b), overlap, axes);
   return api::renamed(call, [&] {
     const Complex product = fftn(a, sizes.fast, sizes.axes) * fftn(b, sizes.fast, sizes.axes);
     return ifftn(product, sizes.fast, sizes.axes).shrink(sizes.kept, sizes.axes);
@@ -292,7 +293,7 @@ Tensor fftconvolve(const Operand& a, const Operand& b, Overlap overlap, const Ax
   const auto shape = [](const Operand& x) {
     return Access::tensor(x) == nullptr ? Shape() : Access::tensor(x)->shape();
   };
-  const Sizes sizes = convolution_sizes(call, shape(a), shape(b), overlap, axes);
+  const ConvolutionExtents sizes = convolution_sizes(call, shape(a), shape(b), overlap, axes);
   return api::renamed(call, [&] {
     const Complex product = rfftn(a, sizes.fast, sizes.axes) * rfftn(b, sizes.fast, sizes.axes);
     return irfftn(product, sizes.fast, sizes.axes).shrink(sizes.kept, sizes.axes);

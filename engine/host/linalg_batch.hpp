@@ -54,7 +54,7 @@ struct Packed {
 };
 
 /// Of the matrices m x n, and of the second operand, whose matrices are m x k.
-struct Sizes {
+struct MatrixExtents {
   std::int64_t m = 0, n = 0, k = 0;
   std::int64_t least() const { return std::min(m, n); }
 };
@@ -71,7 +71,7 @@ void check(const char* name, const F& f, const HostCall& c) {
   if (good && F::kSquare) good = x.shape[1] == x.shape[2];
   if (good && F::kTwo) good = c.operands[1].shape.size() == 3 && c.operands[1].shape[1] == x.shape[1];
   if (good) {
-    const Sizes sizes{x.shape[1], x.shape[2], F::kTwo ? c.operands[1].shape[2] : 0};
+    const MatrixExtents sizes{x.shape[1], x.shape[2], F::kTwo ? c.operands[1].shape[2] : 0};
     good = c.result.size() == x.shape[0] * f.size(sizes);
   }
   if (!good) throw ArgumentError(name, "a file has operands for it that do not fit");

@@ -13,7 +13,7 @@ namespace {
 struct HouseholderQr {
   bool complete = false;
   static constexpr bool kSquare = false, kTwo = false;
-  std::int64_t size(const Sizes& s) const { return (s.m + s.n) * (complete ? s.m : s.least()); }
+  std::int64_t size(const MatrixExtents& s) const { return (s.m + s.n) * (complete ? s.m : s.least()); }
   template <class T>
   void run(const HostCall& c) const {
     const Batch<T> x(c.operands[0]);
@@ -41,7 +41,7 @@ enum class Parts { Values, Thin, Full };
 struct SingularValues {
   Parts parts = Parts::Values;
   static constexpr bool kSquare = false, kTwo = false;
-  std::int64_t size(const Sizes& s) const {
+  std::int64_t size(const MatrixExtents& s) const {
     if (parts == Parts::Values) return s.least();
     return s.least() + (parts == Parts::Thin ? (s.m + s.n) * s.least() : s.m * s.m + s.n * s.n);
   }
@@ -78,7 +78,7 @@ struct SingularValues {
 struct SymmetricEigen {
   bool vectors = false;
   static constexpr bool kSquare = true, kTwo = false;
-  std::int64_t size(const Sizes& s) const { return s.n + (vectors ? s.n * s.n : 0); }
+  std::int64_t size(const MatrixExtents& s) const { return s.n + (vectors ? s.n * s.n : 0); }
   template <class T>
   void run(const HostCall& c) const {
     const Batch<T> x(c.operands[0]);
@@ -97,7 +97,7 @@ struct SymmetricEigen {
 /// Real and imaginary parts of the values, then those of the vectors.
 struct GeneralEigen {
   static constexpr bool kSquare = true, kTwo = false;
-  static std::int64_t size(const Sizes& s) { return 2 * s.n + 2 * s.n * s.n; }
+  static std::int64_t size(const MatrixExtents& s) { return 2 * s.n + 2 * s.n * s.n; }
   template <class T>
   static void run(const HostCall& c) {
     const Batch<T> x(c.operands[0]);
@@ -119,7 +119,7 @@ struct GeneralEigen {
 
 struct LeastSquares {
   static constexpr bool kSquare = false, kTwo = true;
-  static std::int64_t size(const Sizes& s) { return s.n * s.k; }
+  static std::int64_t size(const MatrixExtents& s) { return s.n * s.k; }
   template <class T>
   static void run(const HostCall& c) {
     const Batch<T> x(c.operands[0]), b(c.operands[1]), y(c.result);

@@ -185,7 +185,7 @@ void need_pivots(const char* operation, const HostCall& c, std::int64_t k, const
 
 struct Solve {
   static constexpr bool kSquare = true, kTwo = true;
-  static std::int64_t size(const Sizes& s) { return s.n * s.k; }
+  static std::int64_t size(const MatrixExtents& s) { return s.n * s.k; }
   template <class T>
   static void run(const HostCall& c) {
     const Batch<T> x(c.operands[0]), b(c.operands[1]), y(c.result);
@@ -201,7 +201,7 @@ struct Solve {
 
 struct Inverse {
   static constexpr bool kSquare = true, kTwo = false;
-  static std::int64_t size(const Sizes& s) { return s.n * s.n; }
+  static std::int64_t size(const MatrixExtents& s) { return s.n * s.n; }
   template <class T>
   static void run(const HostCall& c) {
     const Batch<T> x(c.operands[0]), y(c.result);
@@ -243,7 +243,7 @@ bool factor(const T* x, ei::Index rows, T* y) {
 struct Cholesky {
   bool upper = false;
   static constexpr bool kSquare = true, kTwo = false;
-  static std::int64_t size(const Sizes& s) { return s.n * s.n; }
+  static std::int64_t size(const MatrixExtents& s) { return s.n * s.n; }
   template <class T>
   void run(const HostCall& c) const {
     const Batch<T> x(c.operands[0]), y(c.result);
@@ -262,7 +262,7 @@ struct Triangular {
   bool upper = false;
   bool unit = false;  // is the diagonal taken for ones?
   static constexpr bool kSquare = true, kTwo = true;
-  static std::int64_t size(const Sizes& s) { return s.n * s.k; }
+  static std::int64_t size(const MatrixExtents& s) { return s.n * s.k; }
   template <class T>
   void run(const HostCall& c) const {
     const Batch<T> x(c.operands[0]), b(c.operands[1]), y(c.result);
@@ -284,7 +284,7 @@ struct Triangular {
 struct Determinant {
   bool logarithm = false;
   static constexpr bool kSquare = true, kTwo = false;
-  std::int64_t size(const Sizes&) const { return logarithm ? 2 : 1; }
+  std::int64_t size(const MatrixExtents&) const { return logarithm ? 2 : 1; }
   template <class T>
   void run(const HostCall& c) const {
     const Batch<T> x(c.operands[0]);
@@ -317,7 +317,7 @@ struct Determinant {
 /// The row of x that each row of l u is, then l and u in one matrix.
 struct PivotedLu {
   static constexpr bool kSquare = false, kTwo = false;
-  static std::int64_t size(const Sizes& s) { return s.m + s.m * s.n; }
+  static std::int64_t size(const MatrixExtents& s) { return s.m + s.m * s.n; }
   template <class T>
   static void run(const HostCall& c) {
     const Batch<T> x(c.operands[0]);

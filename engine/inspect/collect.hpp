@@ -21,7 +21,7 @@ struct LaunchTimes {
   std::int64_t launches = 0;
   double seconds = 0;
   double fastest = 0;
-  std::int64_t repeated = 0;  ///< launches that computed what an earlier one had computed (runtime/repeats.hpp)
+  std::int64_t repeated = 0;  ///< launches that computed what an earlier one had computed (runtime/profile.hpp)
 };
 
 /// The launches in time. Times are in seconds from the first one on.

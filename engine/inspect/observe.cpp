@@ -105,11 +105,11 @@ void load_reports(base::ContextState& context, const ContextOptions& options) {
   load_report(context);
 }
 
-ObservedPlan observe_plan(const Plan& plan, std::size_t nodes) {
+PlanNumbers observe_plan(const Plan& plan, std::size_t nodes) {
   const Watch watch = base::watch_of(plan.arena->home().context);
   Explanation e = explain(plan, watch.dumping() || watch.reporting() || watch.debugging(Debug::Codegen, 2));
   e.nodes = nodes;
-  ObservedPlan seen;
+  PlanNumbers seen;
   if (watch.reporting()) seen.reported = add_to_report(e, plan);
   PlanLines(e, plan).say();
   seen.dumped = dump_plan(e, plan);

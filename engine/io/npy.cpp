@@ -9,6 +9,7 @@
 #include <new>
 #include <optional>
 
+#include "base/element_types.hpp"
 #include "base/escape.hpp"
 #include "io/file.hpp"
 #include "io/npy_header.hpp"
@@ -89,81 +90,28 @@ Tensor adopt(Memory memory, const Shape& shape, Site site) {
 }
 
 Tensor to_tensor(DType dtype, Memory memory, std::size_t bytes, const Shape& shape, Site site) {
-  switch (dtype) {
-    case DType::bool_:
-      for (std::size_t k = 0; k < bytes; ++k) {
-        unsigned char& byte = static_cast<unsigned char*>(memory.get())[k];
-        byte = byte != 0 ? 1 : 0;
-      }
-      return adopt<bool>(std::move(memory), shape, site);
-    case DType::int8:
-      return adopt<std::int8_t>(std::move(memory), shape, site);
-    case DType::int16:
-      return adopt<std::int16_t>(std::move(memory), shape, site);
-    case DType::int32:
-      return adopt<std::int32_t>(std::move(memory), shape, site);
-    case DType::int64:
-      return adopt<std::int64_t>(std::move(memory), shape, site);
-    case DType::uint8:
-      return adopt<std::uint8_t>(std::move(memory), shape, site);
-    case DType::uint16:
-      return adopt<std::uint16_t>(std::move(memory), shape, site);
-    case DType::uint32:
-      return adopt<std::uint32_t>(std::move(memory), shape, site);
-    case DType::uint64:
-      return adopt<std::uint64_t>(std::move(memory), shape, site);
-    case DType::float16:
-      return adopt<float16_t>(std::move(memory), shape, site);
-    case DType::float32:
-      return adopt<float>(std::move(memory), shape, site);
-    case DType::float64:
-      return adopt<double>(std::move(memory), shape, site);
-    default:
-      throw InternalError("read_npy", "a dtype that no header names");
-  }
-}
-
-template <class T>
-void append_elements(Bytes& out, const Tensor& array) {
-  const std::size_t before = out.size();
-  out.resize(before + static_cast<std::size_t>(array.numel()) * sizeof(T));
-  if (array.numel() == 0) return;
-  std::vector<T> elements = array.to_vector<T>();
-  std::memcpy(out.data() + before, elements.data(), out.size() - before);
-}
-
-void append_elements(Bytes& out, const Tensor& array) {
-  switch (array.dtype()) {
-    case DType::bool_: {
-      const std::vector<bool> elements = array.to_vector<bool>();
-      out.insert(out.end(), elements.begin(), elements.end());
-      return;
+  return base::with_element_type(dtype, [&]<class T>() -> Tensor {
+    if constexpr (std::same_as<T, bfloat16_t>) throw InternalError("read_npy", "a dtype that no header names");
+    for (std::size_t k = 0; std::same_as<T, bool> && k < bytes; ++k) {
+      unsigned char& byte = static_cast<unsigned char*>(memory.get())[k];
+      byte = byte != 0 ? 1 : 0;
     }
-    case DType::int8:
-      return append_elements<std::int8_t>(out, array);
-    case DType::int16:
-      return append_elements<std::int16_t>(out, array);
-    case DType::int32:
-      return append_elements<std::int32_t>(out, array);
-    case DType::int64:
-      return append_elements<std::int64_t>(out, array);
-    case DType::uint8:
-      return append_elements<std::uint8_t>(out, array);
-    case DType::uint16:
-      return append_elements<std::uint16_t>(out, array);
-    case DType::uint32:
-      return append_elements<std::uint32_t>(out, array);
-    case DType::uint64:
-      return append_elements<std::uint64_t>(out, array);
-    case DType::float16:
-      return append_elements<float16_t>(out, array);
-    case DType::float32:
-      return append_elements<float>(out, array);
-    case DType::float64:
-      return append_elements<double>(out, array);
-    case DType::bfloat16:
+    return adopt<T>(std::move(memory), shape, site);
+  });
+}
+
+void append_elements(Bytes& out, const Tensor& array) {
+  base::with_element_type(array.dtype(), [&]<class T>() {
+    if constexpr (std::same_as<T, bfloat16_t>)
       throw DTypeError("write_npy", "NumPy has no bfloat16; write x.to(DType::float32)");
-  }
+    const std::vector<T> elements = array.to_vector<T>();
+    if constexpr (std::same_as<T, bool>) {
+      out.insert(out.end(), elements.begin(), elements.end());
+    } else {
+      const auto* const bytes = reinterpret_cast<const unsigned char*>(elements.data());
+      out.insert(out.end(), bytes, bytes + elements.size() * sizeof(T));
+    }
+  });
 }
 
 /// The array in a file whose elements are complex or not, as `complex` says; pairs have a last axis of 2.

@@ -12,6 +12,7 @@
 #include <system_error>
 #include <vector>
 
+#include "base/element_types.hpp"
 #include "base/escape.hpp"
 #include "base/parts.hpp"
 #include "io/file.hpp"
@@ -253,26 +254,10 @@ Tensor load_text(const std::string& path, DType dtype, const TextFormat& format,
     io::InputFile file("load_text", path);
     file.read_rest(bytes, file.size() ? io::kMostTextBytes : io::most_piped_bytes);
     const std::string_view text = io::unmarked({reinterpret_cast<const char*>(bytes.data()), bytes.size()}, path);
-    if (dtype == DType::float64) return io::parse_text<double>(text, dtype, format, path, site);
-    if (is_floating(dtype)) return io::parse_text<float>(text, dtype, format, path, site);
-    switch (dtype) {
-      case DType::int8:
-        return io::parse_text<std::int8_t>(text, dtype, format, path, site);
-      case DType::int16:
-        return io::parse_text<std::int16_t>(text, dtype, format, path, site);
-      case DType::int32:
-        return io::parse_text<std::int32_t>(text, dtype, format, path, site);
-      case DType::uint8:
-        return io::parse_text<std::uint8_t>(text, dtype, format, path, site);
-      case DType::uint16:
-        return io::parse_text<std::uint16_t>(text, dtype, format, path, site);
-      case DType::uint32:
-        return io::parse_text<std::uint32_t>(text, dtype, format, path, site);
-      case DType::uint64:
-        return io::parse_text<std::uint64_t>(text, dtype, format, path, site);
-      default:
-        return io::parse_text<std::int64_t>(text, dtype, format, path, site);
-    }
+    return base::with_element_type(dtype, [&]<class T>() {
+      using Number = std::conditional_t<std::same_as<T, bool>, std::int64_t, std::conditional_t<Half<T>, float, T>>;
+      return io::parse_text<Number>(text, dtype, format, path, site);
+    });
   } catch (const std::bad_alloc&) {
     throw MemoryError("load_text", fmt::format("no memory to read \"{}\"", base::escaped(path)));
   }

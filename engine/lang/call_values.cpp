@@ -1,69 +1,50 @@
-#include "lang/call_values.hpp"
+#include "lang/lower.hpp"
 
 #include <numbers>
+#include <vector>
 
-#include "graph/next_after.hpp"
+#include "formula/compare.hpp"
+#include "formula/value.hpp"
 #include "oriel/error.hpp"
 
 namespace oriel::lang {
 namespace {
 
+using api::Value;
 using graph::NodePtr;
 using graph::Op;
 
-/// Values of one shape and dtype with the operators of arithmetic.
-class Calculator {
- public:
-  Calculator(const NodePtr& like, const graph::Origin& origin) : like_(like), origin_(origin) {}
-
-  NodePtr number(double value) const {
-    return graph::constant(graph::Scalar::of_float(like_->dtype, value), like_->shape, like_->device, origin_);
-  }
-  NodePtr of(Op op, const NodePtr& a) const { return graph::unary(op, a, origin_); }
-  NodePtr of(Op op, const NodePtr& a, const NodePtr& b) const { return graph::binary(op, a, b, origin_); }
-  NodePtr of(Op op, const NodePtr& a, double b) const { return of(op, a, number(b)); }
-  NodePtr select(const NodePtr& c, const NodePtr& a, const NodePtr& b) const { return graph::where(c, a, b, origin_); }
-
- private:
-  const NodePtr& like_;
-  const graph::Origin& origin_;
-};
-
 // Functions of several ops.
-NodePtr composed(Builtin function, std::span<const NodePtr> x, const graph::Origin& origin) {
-  const Calculator c(x[0], origin);
-  const NodePtr& a = x[0];
-  const NodePtr& b = x.size() > 1 ? x[1] : x[0];
+Value composed(Builtin function, std::span<const Value> x) {
+  const Value& a = x[0];
+  const Value& b = x.size() > 1 ? x[1] : x[0];
   switch (function) {
     case Builtin::exp10_:
-      return c.of(Op::Pow, c.number(10), a);
+      return a.like(10).binary(Op::Pow, a);
     case Builtin::cbrt_:
-      return c.of(Op::Copysign, c.of(Op::Pow, c.of(Op::Abs, a), 1.0 / 3.0), a);
+      return abs(a).binary(Op::Pow, 1.0 / 3.0).binary(Op::Copysign, a);
     case Builtin::rcbrt_:
-      return c.of(Op::Div, c.number(1), composed(Builtin::cbrt_, x, origin));
+      return 1 / composed(Builtin::cbrt_, x);
     case Builtin::sinpi_:  // the remainder by 2 is exact
-      return c.of(Op::Sin, c.of(Op::Mul, c.of(Op::Fmod, a, 2), std::numbers::pi));
+      return sin(a.binary(Op::Fmod, 2) * std::numbers::pi);
     case Builtin::cospi_:
-      return c.of(Op::Cos, c.of(Op::Mul, c.of(Op::Fmod, a, 2), std::numbers::pi));
+      return (a.binary(Op::Fmod, 2) * std::numbers::pi).unary(Op::Cos);
     case Builtin::round_: {  // ties away from zero; the fraction is exact
-      const NodePtr size = c.of(Op::Abs, a);
-      const NodePtr whole = c.of(Op::Floor, size);
-      const NodePtr up = c.of(Op::Le, c.number(0.5), c.of(Op::Sub, size, whole));
-      return c.of(Op::Copysign, c.select(up, c.of(Op::Add, whole, 1), whole), a);
+      const Value size = abs(a), whole = size.unary(Op::Floor);
+      return where(size - whole >= 0.5, whole + 1, whole).binary(Op::Copysign, a);
     }
     case Builtin::fmin_:  // unlike the operators, fmin and fmax ignore a NaN
-    case Builtin::fmax_: {
-      const NodePtr extreme = c.of(function == Builtin::fmin_ ? Op::Min : Op::Max, a, b);
-      return c.select(c.of(Op::IsNan, a), b, c.select(c.of(Op::IsNan, b), a, extreme));
-    }
+      return where(isnan(a), b, where(isnan(b), a, min(a, b)));
+    case Builtin::fmax_:
+      return where(isnan(a), b, where(isnan(b), a, max(a, b)));
     case Builtin::remainder_:  // the quotient is rounded to the nearest integer
-      return c.of(Op::Sub, a, c.of(Op::Mul, b, c.of(Op::Round, c.of(Op::Div, a, b))));
+      return a - b * round(a / b);
     case Builtin::nextafter_:
-      return graph::next_after(a, b, origin);
+      return {a.call(), api::next_after(a.call(), a.node(), b.node())};
     case Builtin::fdim_:
-      return c.of(Op::Max, c.of(Op::Sub, a, b), 0.0);
+      return max(a - b, 0);
     case Builtin::fma_:
-      return c.of(Op::Add, c.of(Op::Mul, a, b), x[2]);
+      return a * b + x[2];
     default:
       throw InternalError("comprehension", "a builtin function without a meaning");
   }
@@ -73,8 +54,12 @@ NodePtr composed(Builtin function, std::span<const NodePtr> x, const graph::Orig
 
 NodePtr call_builtin(Builtin function, std::span<const NodePtr> x, const graph::Origin& origin) {
   const std::optional<Op> op = kBuiltins[static_cast<std::size_t>(function)].op;
-  if (!op) return composed(function, x, origin);
-  return x.size() == 1 ? graph::unary(*op, x[0], origin) : graph::binary(*op, x[0], x[1], origin);
+  if (op) return x.size() == 1 ? graph::unary(*op, x[0], origin) : graph::binary(*op, x[0], x[1], origin);
+  const detail::CallSite line(origin.site, detail::CallSite::Nesting::inner);  // the statement's, not the caller's
+  const api::Call call(origin.operation, origin.site);
+  std::vector<Value> values;
+  for (const NodePtr& node : x) values.emplace_back(call, node);
+  return composed(function, values).node();
 }
 
 }  // namespace oriel::lang

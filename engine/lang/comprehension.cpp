@@ -9,7 +9,7 @@
 #include "base/escape.hpp"
 #include "formula/call.hpp"
 #include "lang/cache.hpp"
-#include "lang/lower_symbolic.hpp"
+#include "lang/lower.hpp"
 #include "lang/report.hpp"
 #include "lang/warnings.hpp"
 

@@ -5,7 +5,6 @@
 
 #include "formula/position_check.hpp"
 #include "graph/gather.hpp"
-#include "lang/call_values.hpp"
 #include "lang/statement_space.hpp"
 #include "lang/uses.hpp"
 #include "oriel/error.hpp"

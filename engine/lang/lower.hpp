@@ -1,10 +1,12 @@
 // Lowers a checked definition with inferred ranges to graph nodes.
 #pragma once
 
+#include <optional>
 #include <span>
 #include <vector>
 
 #include "graph/build.hpp"
+#include "lang/builtins.hpp"
 #include "lang/infer.hpp"
 #include "oriel/settings.hpp"
 
@@ -24,5 +26,15 @@ class SizeValues;
 /// formulas their values; null if all sizes are numbers.
 Lowered lower(const Program& program, const Inference& inference, std::span<const graph::NodePtr> arguments,
               Device device, const graph::Origin& origin, Bounds bounds, SizeValues* values = nullptr);
+
+/// The function of operands of one shape and one floating dtype. float16 is computed in float32.
+graph::NodePtr call_builtin(Builtin function, std::span<const graph::NodePtr> x, const graph::Origin& origin);
+
+/// The definition's results for arguments of which some have symbolic sizes, for all values that satisfy its
+/// preconditions. These become guards at the statements' lines, or deferred checks if a size is unbacked. Returns
+/// nullopt, and records nothing, if a range has no formula, or if a precondition does not hold for the hints: inference
+/// with numbers may still accept these. Throws ComprehensionError if no sizes are accepted and there are no hints.
+std::optional<Lowered> lower_symbolic(const Program& program, std::span<const graph::NodePtr> arguments, Device device,
+                                      const graph::Origin& origin, bool zero_origin, Bounds bounds);
 
 }  // namespace oriel::lang

@@ -1,4 +1,4 @@
-#include "lang/lower_symbolic.hpp"
+#include "lang/lower.hpp"
 
 #include <fmt/format.h>
 

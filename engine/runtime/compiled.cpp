@@ -129,7 +129,7 @@ std::shared_ptr<const CompiledSchedule> compile_schedule(std::span<const graph::
   const Plan plan = make_plan(roots, key, limits_of(key), watched ? KernelSink{} : KernelSink(add));
   if (watched) {
     // Observe the plan first, so that a dump also shows a kernel that a device refuses.
-    const ObservedPlan seen = inspection().observe_plan(plan, key.order.size());
+    const PlanNumbers seen = inspection().observe_plan(plan, key.order.size());
     compiled->dumped = seen.dumped;
     for (std::size_t k = 0; k < plan.kernels.size(); ++k) {
       if (!plan.kernels[k].runs) continue;

@@ -92,16 +92,7 @@ std::string file_prefix(std::uint16_t context, std::size_t serial) {
 // Cuts long names: they are made from shapes, and a shape may have any rank.
 std::string short_name(const std::string& name) { return name.substr(0, 100); }
 
-std::string as_comment(std::string_view text) {
-  std::string out;
-  while (!text.empty()) {
-    const std::size_t end = text.find('\n');
-    const std::string_view line = text.substr(0, end);
-    out += line.empty() ? "//\n" : fmt::format("// {}\n", line);
-    text.remove_prefix(end == std::string_view::npos ? text.size() : end + 1);
-  }
-  return out;
-}
+std::string as_comment(std::string_view text) { return runtime::indented(text, "// "); }
 
 }  // namespace
 

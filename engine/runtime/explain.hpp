@@ -47,6 +47,8 @@ std::string operand_text(const ExplainedOperand& operand, Detail detail);
 std::string memory_text(const ExplainedMemory& memory);
 std::string rules_text(std::span<const FiredRule> rules);
 std::string view_merges_text(const ExplainedViewMerges& merges);
+/// The text with `indent` before each line, without its blanks at the end where the line is empty.
+std::string indented(std::string_view text, std::string_view indent);
 /// The views' lines, outermost first, joined by " over ".
 std::string stack_text(std::span<const View> innermost_first);
 

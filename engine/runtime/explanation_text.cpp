@@ -35,21 +35,19 @@ std::string title(const ExplainedOperand& o) {
   return text;
 }
 
+}  // namespace
+
 std::string indented(std::string_view text, std::string_view indent) {
+  const std::string_view bare = indent.substr(0, indent.find_last_not_of(' ') + 1);
   std::string out;
   while (!text.empty()) {
     const std::size_t end = text.find('\n');
     const std::string_view line = text.substr(0, end);
-    if (!line.empty())
-      out += fmt::format("{}{}\n", indent, line);
-    else
-      out += '\n';
+    out += fmt::format("{}{}\n", line.empty() ? bare : indent, line);
     text.remove_prefix(end == std::string_view::npos ? text.size() : end + 1);
   }
   return out;
 }
-
-}  // namespace
 
 std::string stack_text(std::span<const View> innermost_first) {
   std::string text;

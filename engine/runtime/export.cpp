@@ -394,7 +394,7 @@ void name_outputs(ExportUnit& unit, std::span<const NodePtr> roots, const std::v
 }
 
 void add_roots(ExportUnit& unit, std::span<const NodePtr> roots, const NameLeaves& name_leaves,
-               const ExportSizes& sizes) {
+               const PlanningOptions& sizes) {
   const Device device = roots.front()->device;
   // No pending write of another tensor is carried out, and no leaf is written: an output that would reuse the
   // memory of a leaf is copied instead.

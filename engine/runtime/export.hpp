@@ -28,8 +28,8 @@ void name_outputs(source::cpp::ExportUnit& unit, std::span<const graph::NodePtr>
 
 /// Adds a leaf to the unit for each of these nodes, which all have other memory.
 using NameLeaves = std::function<void(std::span<const graph::Node* const>)>;
-/// What the sizes of an export decide, and the words of errors.
-struct ExportSizes {
+/// How an export is planned, and the words of errors.
+struct PlanningOptions {
   std::function<std::int64_t(sym::Expr)> hint = {};  // the size of a symbol that speed is chosen for
   /// Asks less of the sizes: each reduction that may have a form of its own has a kernel to itself, whether that pays
   /// or not.
@@ -41,7 +41,7 @@ struct ExportSizes {
 /// Plans the roots for export, each of which is an output of the unit, and adds leaves, kernels and memory. The unit
 /// has its names and symbols. No leaf is overwritten and nothing is realised.
 void add_roots(source::cpp::ExportUnit& unit, std::span<const graph::NodePtr> roots, const NameLeaves& name_leaves,
-               const ExportSizes& sizes);
+               const PlanningOptions& sizes);
 
 struct ExportRequest {
   std::string name;

@@ -44,7 +44,7 @@ MemoryAssignment::MemoryAssignment(Plan& plan, const LeafNumbers& leaves)
 /// All writes to one memory share one place: a leaf, the output that the last write is, or a block.
 void MemoryAssignment::place_writes() {
   const schedule::Arena& arena = *plan_.arena;
-  const schedule::WritePlan& writes = plan_.graph.writes;
+  const schedule::WriteTable& writes = plan_.graph.writes;
   for (const schedule::Write& w : writes.writes) {
     const EntryId storage = writes.storage(w.entry);
     memory_of_[static_cast<std::size_t>(w.entry)] = storage;

@@ -11,7 +11,7 @@
 #include "oriel/context.hpp"
 #include "runtime/check.hpp"
 #include "runtime/compiled.hpp"
-#include "runtime/repeats.hpp"
+#include "runtime/profile.hpp"
 
 namespace oriel::runtime {
 
@@ -33,8 +33,8 @@ inline void observe_start(base::Watch watch, std::uint16_t context, const Launch
 /// Does a setting of the context ask for reports on new schedules? The first call in a context reads the environment
 /// and throws ParseError if a setting is malformed.
 bool plan_watched(std::uint16_t context);
-/// Where a plan is shown.
-struct ObservedPlan {
+/// The numbers under which a plan is shown.
+struct PlanNumbers {
   std::optional<std::size_t> dumped;     // the number of its dump
   std::optional<std::int64_t> reported;  // the number of its first kernel in the report of the process
 };
@@ -46,7 +46,7 @@ struct Inspection {
   /// Called once for each new schedule of a context that is watched, before it is compiled: writes the dump
   /// (ORIEL_DUMP) and the debug lines (ORIEL_DEBUG) that are switched on. `nodes` is the number of nodes in the graph.
   /// Throws IoError if the dump cannot be written.
-  ObservedPlan (*observe_plan)(const Plan& plan, std::size_t nodes) = nullptr;
+  PlanNumbers (*observe_plan)(const Plan& plan, std::size_t nodes) = nullptr;
   void (*say_schedule)(const CompiledSchedule& schedule, bool made, std::uint64_t kernels_compiled) = nullptr;
   /// Called after each launch that was timed. `watch`: of the context of the work. `repeated`: it computed what an
   /// earlier one had computed.

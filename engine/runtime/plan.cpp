@@ -10,8 +10,8 @@
 #include "oriel/error.hpp"
 #include "runtime/memory_assignment.hpp"
 #include "schedule/describe.hpp"
-#include "schedule/donation.hpp"
 #include "schedule/fused_kernels.hpp"
+#include "schedule/memory_plan.hpp"
 
 namespace oriel::runtime {
 

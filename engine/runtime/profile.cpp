@@ -78,25 +78,18 @@ void record(base::ContextState& context, bool on) {
   base::change_watch(context, Watch::kProfile, (on ? Watch::kProfile : 0) | Watch::kProfileKnown);
 }
 
+template <class Number>
+Number total(const std::vector<KernelProfile>& kernels, Number KernelProfile::*part) {
+  Number sum = 0;
+  for (const KernelProfile& k : kernels) sum += k.*part;
+  return sum;
+}
+
 }  // namespace
 
-double Profile::seconds() const {
-  double sum = 0;
-  for (const KernelProfile& k : kernels) sum += k.seconds;
-  return sum;
-}
-
-std::int64_t Profile::bytes() const {
-  std::int64_t sum = 0;
-  for (const KernelProfile& k : kernels) sum += k.bytes;
-  return sum;
-}
-
-std::int64_t Profile::flops() const {
-  std::int64_t sum = 0;
-  for (const KernelProfile& k : kernels) sum += k.flops;
-  return sum;
-}
+double Profile::seconds() const { return total(kernels, &KernelProfile::seconds); }
+std::int64_t Profile::bytes() const { return total(kernels, &KernelProfile::bytes); }
+std::int64_t Profile::flops() const { return total(kernels, &KernelProfile::flops); }
 
 std::string Profile::str() const {
   std::size_t width = 6;

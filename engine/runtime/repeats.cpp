@@ -1,4 +1,4 @@
-#include "runtime/repeats.hpp"
+#include "runtime/profile.hpp"
 
 namespace oriel::runtime {
 

@@ -135,7 +135,7 @@ SymbolicPlan::Schedule SymbolicPlan::at(std::span<const std::int64_t> values, Ke
   const graph::Sizes::At at = sizes_.at(values);
   auto compiled = std::make_shared<CompiledSchedule>();
   Memory memory = memory_at(at);
-  ObservedPlan seen;
+  PlanNumbers seen;
   // Observe the plan first, so that a dump also shows a kernel that a device refuses.
   if (plan_watched(plan_.arena->home().context)) seen = inspection().observe_plan(shown_at(at, memory), nodes_);
   add_steps(*compiled, at, values, kernels);

@@ -5,8 +5,8 @@
 #include <utility>
 
 #include "graph/build.hpp"
+#include "graph/host_function.hpp"
 #include "graph/layout.hpp"
-#include "graph/position_check.hpp"
 #include "oriel/error.hpp"
 #include "schedule/rules.hpp"
 

@@ -3,27 +3,49 @@
 
 #include <cstdint>
 #include <string>
+#include <vector>
 
 #include "schedule/inlining.hpp"
 #include "schedule/kernel_patterns.hpp"
-#include "schedule/recomputation.hpp"
 
 namespace oriel::schedule {
 
+/// Each answer is the reason in words why a value is stored; empty if recomputing it costs no more.
+class Recomputation : FormingPart {
+ public:
+  Recomputation(const FormingPart& forming, KernelPatterns& patterns) : FormingPart(forming), patterns_(patterns) {}
+
+  /// For an elementwise value, at all places where the kernel does not hold it yet.
+  std::string loss(EntryId v);
+
+ private:
+  /// One evaluation of a value at a point, and memory that it reads.
+  struct Evaluation {
+    double nanoseconds = 0;
+    double bytes = 0;     // of all operands, each counted once
+    bool in_rows = true;  // do all operands lie along the last loop?
+  };
+
+  std::string repetition(EntryId v, const Use& use);
+  std::string operations(EntryId v) const;
+  std::string time(EntryId v);
+  bool evaluate(EntryId v, const Kernel& k, ScopeId scope, MapId map, Evaluation& out);
+  double read(EntryId v, MapId map) const;
+  bool keeps_row(EntryId v, const Kernel& k) const;
+
+  KernelPatterns& patterns_;
+};
+
 /// Each answer is the reason why a value is stored, in words, or empty where it can be evaluated in place.
-class Boundaries {
+class Boundaries : FormingPart {
  public:
   /// The arguments must outlive the object.
-  Boundaries(const Arena& arena, const DeviceLimits& limits, const std::vector<ValueProperties>& properties,
-             KernelGraph& graph, Budget& budget, KernelPatterns& patterns, Inliner& inliner)
-      : arena_(arena),
-        limits_(limits),
-        properties_(properties),
-        g_(graph),
+  Boundaries(const FormingPart& forming, Budget& budget, KernelPatterns& patterns, Inliner& inliner)
+      : FormingPart(forming),
         budget_(budget),
         patterns_(patterns),
         inliner_(inliner),
-        recomputation_(arena, limits, properties, graph, patterns) {}
+        recomputation_(forming, patterns) {}
 
   /// Why a computed (not stored) value cannot be recomputed where it is needed; empty when it can.
   std::string of_value(EntryId v);
@@ -33,14 +55,8 @@ class Boundaries {
   std::string of_stage(EntryId v, const Use& p);
 
  private:
-  const ValueProperties& properties(EntryId v) const { return properties_[static_cast<std::size_t>(v)]; }
-  const FusionLimits& limits(const Kernel& k) const { return limits_.of(k.device); }
   bool repeats(SymInt points, EntryId v, std::int64_t most) const;
 
-  const Arena& arena_;
-  const DeviceLimits& limits_;
-  const std::vector<ValueProperties>& properties_;
-  KernelGraph& g_;
   Budget& budget_;
   KernelPatterns& patterns_;
   Inliner& inliner_;

@@ -1,4 +1,4 @@
-#include "schedule/entry_table.hpp"
+#include "schedule/arena.hpp"
 
 #include <algorithm>
 #include <bit>

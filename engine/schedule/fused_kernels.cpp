@@ -12,7 +12,6 @@
 #include <fmt/format.h>
 
 #include "schedule/estimate.hpp"
-#include "schedule/online_softmax.hpp"
 #include "schedule/shared_loops.hpp"
 #include "view/stacks/questions.hpp"
 

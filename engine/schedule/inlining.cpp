@@ -1,5 +1,7 @@
 #include "schedule/inlining.hpp"
 
+#include <fmt/format.h>
+
 #include <algorithm>
 #include <variant>
 
@@ -10,12 +12,58 @@ namespace oriel::schedule {
 
 using graph::Op;
 
+bool Budget::limited(KernelId k) const {
+  const FusionLimits& limits = FormingPart::limits(kernel(k));
+  return limits.arguments < FusionLimits::kUnlimited || limits.parameters < FusionLimits::kUnlimited;
+}
+
+void Budget::need(EntryId v, KernelId k) {
+  if (!limited(k) || (is_number(v) && !is_parameter(v)) || !needed_.insert(pair(v, k)).second) return;
+  ++(is_parameter(v) ? kernel(k).parameters : kernel(k).open);
+}
+
+void Budget::turn(EntryId v, std::span<const Use> uses) {
+  KernelId last = -1;
+  for (const Use& p : uses) {
+    if (p.kernel == last) continue;
+    last = p.kernel;
+    if (!is_parameter(v) && needed_.contains(pair(v, p.kernel))) --kernel(p.kernel).open;
+  }
+}
+
+void Budget::load(EntryId v, KernelId k) {
+  if (limited(k) && loaded_.insert(pair(v, k)).second) ++kernel(k).loads;
+}
+
+bool Budget::room(KernelId k, EntryId v, int outputs) const {
+  if (!limited(k)) return true;
+  const FusionLimits& limits = FormingPart::limits(kernel(k));
+  int buffers = kernel(k).loads + kernel(k).open + static_cast<int>(kernel(k).outputs.size()) + outputs;
+  int parameters = kernel(k).parameters;
+  const Entry& e = arena_[v];
+  for (int s = 0; s < e.arity; ++s) {
+    const EntryId source = e.source[s];
+    if (std::find(e.source, e.source + s, source) != e.source + s || needed_.contains(pair(source, k))) continue;
+    if (is_parameter(source))
+      ++parameters;
+    else if (!is_number(source))
+      ++buffers;
+  }
+  return buffers <= limits.arguments && parameters <= limits.parameters;
+}
+
+std::string Budget::full(KernelId k) const {
+  const FusionLimits& limits = FormingPart::limits(kernel(k));
+  return fmt::format("its kernel has as many arguments as the device takes ({} buffers, {} numbers)", limits.arguments,
+                     limits.parameters);
+}
+
 KernelId Inliner::new_kernel(EntryId root, const Shape& domain) {
-  Kernel& fresh = g_.kernels.emplace_back();
+  Kernel& fresh = graph_.kernels.emplace_back();
   fresh.root = root;
   fresh.root_shape = domain;
   fresh.device = arena_.device(root);
-  return static_cast<KernelId>(g_.kernels.size() - 1);
+  return static_cast<KernelId>(graph_.kernels.size() - 1);
 }
 
 void Inliner::add_use(EntryId v, KernelId k, ScopeId scope, MapId map) {
@@ -51,12 +99,13 @@ void Inliner::settle(EntryId v) {
     std::vector<bool> keep = k.outer_axes;
     if (p.scope >= kFirstReduction) {
       keep.assign(k.outer_shape.size(), true);
-      keep.resize(g_.maps[p.map].shape().size(), false);
+      keep.resize(graph_.maps[p.map].shape().size(), false);
     }
     bool outer_only = true;
-    for (std::size_t d = 0; d < keep.size() && outer_only; ++d) outer_only = keep[d] || !g_.maps.depends_on(p.map, d);
+    for (std::size_t d = 0; d < keep.size() && outer_only; ++d)
+      outer_only = keep[d] || !graph_.maps.depends_on(p.map, d);
     if (!outer_only) continue;
-    const MapId map = g_.maps.restrict_to(p.map, keep);
+    const MapId map = graph_.maps.restrict_to(p.map, keep);
     list[i].instance = add_instance(p.kernel, {v, Role::Alias, p.scope, p.map, v, kOuterScope, map});
     list.push_back({p.kernel, kOuterScope, map, -1});
   }
@@ -68,7 +117,7 @@ void Inliner::settle(EntryId v) {
 
 std::vector<bool> Inliner::needed_axes(const Kernel& k, MapId map) const {
   std::vector<bool> axes(k.root_shape.size());
-  for (std::size_t d = 0; d < axes.size(); ++d) axes[d] = g_.maps.depends_on(map, d);
+  for (std::size_t d = 0; d < axes.size(); ++d) axes[d] = graph_.maps.depends_on(map, d);
   return axes;
 }
 
@@ -102,9 +151,9 @@ void Inliner::inline_at(EntryId v, std::size_t i) {
       add_use(e.source[1], p.kernel, p.scope, p.map);
       break;
     case graph::OpClass::Gather: {
-      const Shape& domain = g_.maps[p.map].shape();
+      const Shape& domain = graph_.maps[p.map].shape();
       instance.source = e.source[0];
-      instance.map = g_.maps.add(detail::always_first(domain));
+      instance.map = graph_.maps.add(detail::always_first(domain));
       read_anywhere(e.source[0], p.kernel);
       add_use(e.source[0], p.kernel, p.scope, instance.map);
       add_use(e.source[1], p.kernel, p.scope, p.map);
@@ -122,11 +171,11 @@ void Inliner::inline_at(EntryId v, std::size_t i) {
     case graph::OpClass::Movement: {
       const EntryId source = e.source[0];
       instance.source = source;
-      instance.map = g_.maps.compose_movement(p.map, e, arena_[source].shape());
+      instance.map = graph_.maps.compose_movement(p.map, e, arena_[source].shape());
       const graph::Elements kept = graph::row(e.op).elements;
       const bool masks = kept == graph::Elements::Padded || kept == graph::Elements::Any;
       instance.role =
-          masks && !properties(source).keeps_zero && g_.maps.masked(instance.map) ? Role::Masked : Role::Alias;
+          masks && !properties(source).keeps_zero && graph_.maps.masked(instance.map) ? Role::Masked : Role::Alias;
       add_use(source, p.kernel, p.scope, instance.map);
       break;
     }
@@ -142,7 +191,7 @@ void Inliner::inline_reduction(EntryId v, std::size_t i) {
   Kernel& k = kernel(p.kernel);
   if (p.scope == kRootScope) {
     if (!k.outer_known) k.choose_outer(needed_axes(k, p.map));
-    const MapId map = g_.maps.restrict_to(p.map, k.outer_axes);
+    const MapId map = graph_.maps.restrict_to(p.map, k.outer_axes);
     uses(v)[i].instance = add_instance(p.kernel, {v, Role::Alias, p.scope, p.map, v, kOuterScope, map});
     uses(v).push_back({p.kernel, kOuterScope, map, -1});
     inline_reduction(v, uses(v).size() - 1);
@@ -153,7 +202,7 @@ void Inliner::inline_reduction(EntryId v, std::size_t i) {
   const Shape& source_shape = arena_[e.source[0]].shape();
   const auto scope = static_cast<ScopeId>(kFirstReduction + static_cast<ScopeId>(k.reductions.size()));
   k.reductions.push_back({v, false, reduced_extents(source_shape, axes)});
-  const MapId body = g_.maps.into_reduction(p.map, source_shape, axes);
+  const MapId body = graph_.maps.into_reduction(p.map, source_shape, axes);
   uses(v)[i].instance = add_instance(p.kernel, {v, Role::Reduce, p.scope, p.map, e.source[0], scope, body});
   add_use(e.source[0], p.kernel, scope, body);
 }

@@ -3,23 +3,56 @@
 #pragma once
 
 #include <algorithm>
+#include <cstdint>
+#include <span>
+#include <string>
+#include <unordered_set>
 #include <vector>
 
-#include "schedule/budget.hpp"
-#include "schedule/kernels.hpp"
 #include "schedule/value_properties.hpp"
 
 namespace oriel::schedule {
 
-/// Adds kernels, uses and instances to a KernelGraph.
-class Inliner {
+/// A value that a kernel needs is open until the scheduler decides on it. Then the kernel loads it, or needs its
+/// sources instead. At worst all open values are loaded. So a kernel stays within a limit if its loaded, open and
+/// stored values stay within it together. On a device without limits nothing is counted.
+class Budget : FormingPart {
  public:
-  /// The arguments must outlive the object.
-  Inliner(const Arena& arena, const std::vector<ValueProperties>& properties, KernelGraph& graph, Budget& budget)
-      : arena_(arena), properties_(properties), g_(graph), budget_(budget), gathered_(arena.size(), false) {}
+  explicit Budget(const FormingPart& forming) : FormingPart(forming) {}
 
-  Kernel& kernel(KernelId k) { return g_.kernels[static_cast<std::size_t>(k)]; }
-  auto& uses(EntryId v) { return g_.uses[static_cast<std::size_t>(v)]; }
+  /// Kernel k needs v somewhere.
+  void need(EntryId v, KernelId k);
+  /// The scheduler decides on v, which is needed at `uses`, in order of kernels.
+  void turn(EntryId v, std::span<const Use> uses);
+  /// Kernel k loads v.
+  void load(EntryId v, KernelId k);
+  /// May kernel k compute v, which is being decided on, and store `outputs` more values?
+  bool room(KernelId k, EntryId v, int outputs) const;
+  /// Why there was no room.
+  std::string full(KernelId k) const;
+
+ private:
+  using Pair = std::uint64_t;
+  static Pair pair(EntryId v, KernelId k) {
+    return static_cast<std::uint64_t>(static_cast<std::uint32_t>(v)) << 32 | static_cast<std::uint32_t>(k);
+  }
+  bool limited(KernelId k) const;
+  bool is_parameter(EntryId v) const { return arena_[v].parameter >= 0; }
+  bool is_number(EntryId v) const { return !arena_[v].device; }
+
+  std::unordered_set<Pair> needed_;  // counted already, whether their turn is over or not
+  std::unordered_set<Pair> loaded_;
+};
+
+/// Adds kernels, uses and instances to a KernelGraph.
+class Inliner : FormingPart {
+ public:
+  /// The budget must outlive the object.
+  Inliner(const FormingPart& forming, Budget& budget)
+      : FormingPart(forming), budget_(budget), gathered_(arena_.size(), false) {}
+
+  using FormingPart::kernel;
+  using FormingPart::uses;
   /// Does a kernel read v anywhere?
   bool gathered(EntryId v) const { return gathered_[static_cast<std::size_t>(v)]; }
 
@@ -41,12 +74,8 @@ class Inliner {
   std::vector<bool> needed_axes(const Kernel& k, MapId map) const;
 
  private:
-  const ValueProperties& properties(EntryId v) const { return properties_[static_cast<std::size_t>(v)]; }
   void inline_reduction(EntryId v, std::size_t i);
 
-  const Arena& arena_;
-  const std::vector<ValueProperties>& properties_;
-  KernelGraph& g_;
   Budget& budget_;
   std::vector<bool> gathered_;  // read anywhere
 };

@@ -3,23 +3,19 @@
 
 #include <cstdint>
 #include <string>
+#include <unordered_map>
 #include <vector>
 
-#include "schedule/kernels.hpp"
+#include "schedule/inlining.hpp"
 #include "schedule/reduction_patterns.hpp"
 
 namespace oriel::schedule {
 
 /// Each answer is the reason in words why a value is stored; empty if nothing is lost.
-class KernelPatterns {
+class KernelPatterns : FormingPart {
  public:
-  KernelPatterns(const Arena& arena, const DeviceLimits& limits, const std::vector<ValueProperties>& properties,
-                 KernelGraph& graph)
-      : arena_(arena),
-        limits_(limits),
-        properties_(properties),
-        graph_(graph),
-        patterns_(arena, properties, graph.maps) {}
+  explicit KernelPatterns(const FormingPart& forming)
+      : FormingPart(forming), patterns_(arena_, properties_, graph_.maps) {}
 
   /// May reductions `v` and `other` share a kernel?
   std::string conflict(EntryId v, EntryId other);
@@ -35,17 +31,31 @@ class KernelPatterns {
   const ReductionPattern* around(const Use& use);
 
  private:
-  const ValueProperties& properties(EntryId v) const { return properties_[static_cast<std::size_t>(v)]; }
-  const Kernel& kernel(const Use& p) const { return graph_.kernels[static_cast<std::size_t>(p.kernel)]; }
   const ReductionPattern* pattern(EntryId v);
   bool many(std::int64_t points, EntryId v) const;
   bool rereads(EntryId v, KernelId k);
 
-  const Arena& arena_;
-  const DeviceLimits& limits_;
-  const std::vector<ValueProperties>& properties_;
-  KernelGraph& graph_;
   ReductionPatterns patterns_;
+};
+
+class OutputMerging : FormingPart {
+ public:
+  OutputMerging(const FormingPart& forming, KernelPatterns& patterns, Budget& budget)
+      : FormingPart(forming), patterns_(patterns), budget_(budget) {}
+
+  /// The newest kernel that may compute and store v beside its own values; -1 if there is none. The kernels at
+  /// v's uses read it.
+  KernelId kernel_to_extend(EntryId v);
+  /// Kernel k stores v, and later values may join it.
+  void add(EntryId v, KernelId k);
+
+ private:
+  EntryId joinable_reduction(EntryId v) const;
+  std::uint64_t key(EntryId v) const;
+
+  KernelPatterns& patterns_;
+  Budget& budget_;
+  std::unordered_map<std::uint64_t, KernelId> last_with_;
 };
 
 }  // namespace oriel::schedule

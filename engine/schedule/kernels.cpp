@@ -5,10 +5,8 @@
 
 #include "oriel/error.hpp"
 #include "schedule/boundaries.hpp"
-#include "schedule/budget.hpp"
 #include "schedule/inlining.hpp"
 #include "schedule/kernel_patterns.hpp"
-#include "schedule/output_merging.hpp"
 #include "schedule/value_properties.hpp"
 #include "view/stacks/index_maps.hpp"
 
@@ -22,17 +20,17 @@ namespace {
 /// stored once, and adds the uses of its sources.
 class Former {
  public:
-  Former(const Arena& arena, std::span<const EntryId> requested, const DeviceLimits& limits, const WritePlan& writes,
+  Former(const Arena& arena, std::span<const EntryId> requested, const DeviceLimits& limits, const WriteTable& writes,
          std::span<const RequestReason> reasons)
       : arena_(arena),
         limits_(limits),
         reasons_(reasons),
         properties_(find_properties(arena)),
-        budget_(arena, limits, g_),
-        inliner_(arena, properties_, g_, budget_),
-        patterns_(arena, limits, properties_, g_),
-        output_merging_(arena, limits, properties_, g_, patterns_, budget_),
-        boundaries_(arena, limits, properties_, g_, budget_, patterns_, inliner_) {
+        budget_({arena, limits, properties_, g_}),
+        inliner_({arena, limits, properties_, g_}, budget_),
+        patterns_({arena, limits, properties_, g_}),
+        output_merging_({arena, limits, properties_, g_}, patterns_, budget_),
+        boundaries_({arena, limits, properties_, g_}, budget_, patterns_, inliner_) {
     g_.writes = writes;
     g_.bases.assign(writes.writes.size(), -1);
     const std::size_t n = arena.size();
@@ -244,7 +242,7 @@ class Former {
 
 KernelGraph form_kernels(const Arena& arena, std::span<const EntryId> requested, const DeviceLimits& limits,
                          const LeafGuard& guard, std::span<const RequestReason> reasons) {
-  WritePlan writes = plan_writes_in_place(arena, requested, guard);
+  WriteTable writes = plan_writes_in_place(arena, requested, guard);
   while (true) {
     KernelGraph graph = Former(arena, requested, limits, writes, reasons).run();
     if (!order_writes(arena, graph, writes)) continue;  // ends: each round takes a hope away

@@ -170,7 +170,7 @@ struct KernelGraph {
   std::vector<KernelId> stored_by;         // per entry; -1 where not stored
   std::vector<InlineVector<Use, 1>> uses;  // per entry
   MapTable maps;
-  WritePlan writes;
+  WriteTable writes;
   std::vector<EntryId> donors;  // per entry: the value whose memory it is stored in, or kNone; empty where none is
   std::vector<std::pair<EntryId, EntryId>> other_dtypes;  // a value, and one whose memory it does not take: only its
                                                           // dtype stands against that

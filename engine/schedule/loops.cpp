@@ -6,7 +6,6 @@
 #include "oriel/error.hpp"
 #include "schedule/access_table.hpp"
 #include "schedule/estimate.hpp"
-#include "schedule/stage_layout.hpp"
 #include "view/stacks/questions.hpp"
 
 namespace oriel::schedule {

@@ -1,4 +1,4 @@
-#include "schedule/online_softmax.hpp"
+#include "schedule/fused_kernels.hpp"
 
 #include <algorithm>
 #include <set>

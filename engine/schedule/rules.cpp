@@ -62,19 +62,23 @@ Result add_zero(Arena& a, const Entry& e) {
   if (is_negative_zero(a, e.source[0])) return e.source[1];
   return std::nullopt;
 }
-Result sub_zero(Arena& a, const Entry& e) { return is_value(a, e.source[1], 0) ? Result(e.source[0]) : std::nullopt; }
+// x op n, for the number n that changes nothing.
+template <int kNumber>
+Result right_is(Arena& a, const Entry& e) {
+  return is_value(a, e.source[1], kNumber) ? Result(e.source[0]) : std::nullopt;
+}
+template <int kNumber>
+Result either_is(Arena& a, const Entry& e) {
+  return beside(a, e, kNumber);
+}
+Result zero(Arena& a, const Entry& e) { return a.make_const(Scalar::of_int(e.dtype, 0), e.shape()); }
 Result sub_self(Arena& a, const Entry& e) {
-  if (floating(e) || e.source[0] != e.source[1]) return std::nullopt;  // inf - inf is NaN
-  return a.make_const(Scalar::of_int(e.dtype, 0), e.shape());
+  return floating(e) || e.source[0] != e.source[1] ? std::nullopt : zero(a, e);  // inf - inf is NaN
 }
-Result mul_one(Arena& a, const Entry& e) { return beside(a, e, 1); }
 Result mul_zero(Arena& a, const Entry& e) {
-  if (floating(e) || !beside(a, e, 0)) return std::nullopt;  // NaN * 0 is NaN
-  return a.make_const(Scalar::of_int(e.dtype, 0), e.shape());
+  return floating(e) || !beside(a, e, 0) ? std::nullopt : zero(a, e);  // NaN * 0 is NaN
 }
-Result div_one(Arena& a, const Entry& e) { return is_value(a, e.source[1], 1) ? Result(e.source[0]) : std::nullopt; }
-Result integer_div_one(Arena& a, const Entry& e) { return floating(e) ? std::nullopt : div_one(a, e); }
-Result pow_one(Arena& a, const Entry& e) { return div_one(a, e); }
+Result integer_div_one(Arena& a, const Entry& e) { return floating(e) ? std::nullopt : right_is<1>(a, e); }
 Result pow_two(Arena& a, const Entry& e) {
   // The product is correctly rounded, which is what pow aims at.
   if (!is_value(a, e.source[1], 2)) return std::nullopt;
@@ -87,15 +91,7 @@ Result involution(Arena& a, const Entry& e) {
 }
 Result idempotent(Arena& a, const Entry& e) { return a[e.source[0]].op == e.op ? Result(e.source[0]) : std::nullopt; }
 Result integer_rounding(Arena&, const Entry& e) { return floating(e) ? std::nullopt : Result(e.source[0]); }
-Result or_zero(Arena& a, const Entry& e) { return beside(a, e, 0); }
-Result and_zero(Arena& a, const Entry& e) {
-  return beside(a, e, 0) ? Result(a.make_const(Scalar::of_int(e.dtype, 0), e.shape())) : std::nullopt;
-}
 Result and_true(Arena& a, const Entry& e) { return e.dtype == DType::bool_ ? beside(a, e, 1) : std::nullopt; }
-Result xor_self(Arena& a, const Entry& e) {
-  return e.source[0] == e.source[1] ? Result(a.make_const(Scalar::of_int(e.dtype, 0), e.shape())) : std::nullopt;
-}
-Result shift_zero(Arena& a, const Entry& e) { return sub_zero(a, e); }
 Result where_constant(Arena& a, const Entry& e) {
   if (is_value(a, e.source[0], 1)) return e.source[1];
   if (is_value(a, e.source[0], 0)) return e.source[2];
@@ -149,6 +145,8 @@ Result two_movements(Arena& a, const Entry& e) try {
     return a.make(e.op, e.dtype, e.shape(), {}, std::array{base});
   }
   if (graph::keeps_positions(s.op)) return std::nullopt;
+  // Index maps are made only for pairs that may become one: most pairs are of two ops and give another shape.
+  if (e.op != s.op && !graph::known_same(from, e.shape())) return std::nullopt;
   const graph::IndexMap inner = graph::movement(s.op).map(from, graph::move_of(*s.node));
   const graph::IndexMap outer = graph::movement(e.op).map(s.shape(), graph::move_of(*e.node));
   if (outer.pads && !inner.pads) return std::nullopt;
@@ -206,26 +204,26 @@ Result copy_movement(Arena& a, const Entry& e) {
 // Within an op, tried from the top, after folding and before what holds for all movements.
 constexpr Rule kRules[] = {
     {"x+0 -> x", Op::Add, add_zero},
-    {"x-0 -> x", Op::Sub, sub_zero},
+    {"x-0 -> x", Op::Sub, right_is<0>},
     {"x-x -> 0 (integers)", Op::Sub, sub_self},
-    {"x*1 -> x", Op::Mul, mul_one},
+    {"x*1 -> x", Op::Mul, either_is<1>},
     {"x*0 -> 0 (integers)", Op::Mul, mul_zero},
-    {"x/1 -> x", Op::Div, div_one},
+    {"x/1 -> x", Op::Div, right_is<1>},
     {"x//1 -> x (integers)", Op::FloorDiv, integer_div_one},
     {"x//1 -> x (integers)", Op::TruncDiv, integer_div_one},
-    {"x^1 -> x", Op::Pow, pow_one},
+    {"x^1 -> x", Op::Pow, right_is<1>},
     {"x^2 -> x*x", Op::Pow, pow_two},
     {"min(x,x) -> x", Op::Min, same_operands},
     {"max(x,x) -> x", Op::Max, same_operands},
     {"x&x -> x", Op::And, same_operands},
-    {"x&0 -> 0", Op::And, and_zero},
+    {"x&0 -> 0", Op::And, mul_zero},
     {"x&true -> x", Op::And, and_true},
     {"x|x -> x", Op::Or, same_operands},
-    {"x|0 -> x", Op::Or, or_zero},
-    {"x^^0 -> x", Op::Xor, or_zero},
-    {"x^^x -> 0", Op::Xor, xor_self},
-    {"x<<0 -> x", Op::Shl, shift_zero},
-    {"x>>0 -> x", Op::Shr, shift_zero},
+    {"x|0 -> x", Op::Or, either_is<0>},
+    {"x^^0 -> x", Op::Xor, either_is<0>},
+    {"x^^x -> 0", Op::Xor, sub_self},
+    {"x<<0 -> x", Op::Shl, right_is<0>},
+    {"x>>0 -> x", Op::Shr, right_is<0>},
     {"-(-x) -> x", Op::Neg, involution},
     {"~~x -> x", Op::Not, involution},
     {"abs(abs(x)) -> abs(x)", Op::Abs, idempotent},

@@ -1,10 +1,10 @@
-// What the scheduler knows of each value before it decides where to evaluate it.
+// What the scheduler knows of each value before it decides where to evaluate it, and what forming kernels works on.
 #pragma once
 
 #include <cstdint>
 #include <vector>
 
-#include "schedule/arena.hpp"
+#include "schedule/kernels.hpp"
 
 namespace oriel::schedule {
 
@@ -28,5 +28,24 @@ struct ValueProperties {
 
 /// One element for each entry of the arena.
 std::vector<ValueProperties> find_properties(const Arena& arena);
+
+/// What each part of forming kernels reads, and the kernels so far. The arguments must outlive the part.
+class FormingPart {
+ public:
+  FormingPart(const Arena& arena, const DeviceLimits& limits, const std::vector<ValueProperties>& properties,
+              KernelGraph& graph)
+      : arena_(arena), limits_(limits), properties_(properties), graph_(graph) {}
+
+ protected:
+  const ValueProperties& properties(EntryId v) const { return properties_[static_cast<std::size_t>(v)]; }
+  const FusionLimits& limits(const Kernel& k) const { return limits_.of(k.device); }
+  Kernel& kernel(KernelId k) const { return graph_.kernels[static_cast<std::size_t>(k)]; }
+  auto& uses(EntryId v) const { return graph_.uses[static_cast<std::size_t>(v)]; }
+
+  const Arena& arena_;
+  const DeviceLimits& limits_;
+  const std::vector<ValueProperties>& properties_;
+  KernelGraph& graph_;
+};
 
 }  // namespace oriel::schedule

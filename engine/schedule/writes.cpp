@@ -30,10 +30,10 @@ void refuse(Write& w, std::string why) {
 }
 
 // A leaf is overwritten only for a value that stays: the last write of such a chain is a requested value.
-void spare_leaves(const Arena& arena, WritePlan& plan) {
-  std::vector<bool> kept = plan.wanted;
-  for (std::size_t k = plan.writes.size(); k-- > 0;) {
-    Write& w = plan.writes[k];
+void spare_leaves(const Arena& arena, WriteTable& table) {
+  std::vector<bool> kept = table.wanted;
+  for (std::size_t k = table.writes.size(); k-- > 0;) {
+    Write& w = table.writes[k];
     if (w.home == kNone) continue;
     if (kept[static_cast<std::size_t>(w.entry)])
       kept[static_cast<std::size_t>(w.home)] = true;
@@ -93,12 +93,12 @@ ShapeTracker rows_first(const Kernel& kernel, const ShapeTracker& map) {
 
 class Orderer {
  public:
-  Orderer(const Arena& arena, KernelGraph& graph, WritePlan& plan) : arena_(arena), graph_(graph), plan_(plan) {}
+  Orderer(const Arena& arena, KernelGraph& graph, WriteTable& table) : arena_(arena), graph_(graph), table_(table) {}
 
   bool run() {
     bool fits = true;
     find_highest();
-    for (Write& w : plan_.writes)
+    for (Write& w : table_.writes)
       if (w.home != kNone && graph_.stored_by[static_cast<std::size_t>(w.entry)] >= 0) fits = order(w) && fits;
     return fits;
   }
@@ -108,10 +108,10 @@ class Orderer {
 
   bool order(Write& w) {
     const KernelId last = graph_.stored_by[static_cast<std::size_t>(w.entry)];
-    const KernelId base = graph_.bases[static_cast<std::size_t>(&w - plan_.writes.data())];
+    const KernelId base = graph_.bases[static_cast<std::size_t>(&w - table_.writes.data())];
     const KernelId first = base >= 0 ? base : last;
     EntryId below = w.home;
-    for (; below != kNone; below = plan_.home(below)) {
+    for (; below != kNone; below = table_.home(below)) {
       if (!after_readers(w, below, first, last)) return false;
       const KernelId before = graph_.stored_by[static_cast<std::size_t>(below)];
       if (before < 0) continue;  // a write that nobody needs is not carried out: the memory below it counts
@@ -228,7 +228,7 @@ class Orderer {
 
   const Arena& arena_;
   KernelGraph& graph_;
-  WritePlan& plan_;
+  WriteTable& table_;
   std::vector<EntryId> highest_;  // one a kernel: the last value that it, or a kernel that it needs, stores
   std::vector<InlineVector<KernelId, 4>> dependents_;
 };
@@ -252,17 +252,17 @@ bool needs_base(const Arena& arena, const Write& write) {
   return write.home == kNone || e.source[0] != write.home;
 }
 
-WritePlan plan_writes_in_place(const Arena& arena, std::span<const EntryId> requested, const LeafGuard& guard) {
-  WritePlan plan;
+WriteTable plan_writes_in_place(const Arena& arena, std::span<const EntryId> requested, const LeafGuard& guard) {
+  WriteTable table;
   for (EntryId e = 0; e < static_cast<EntryId>(arena.size()); ++e)
-    if (arena[e].op == Op::Assign) plan.writes.push_back({e, arena[e].home, false, false, {}});
-  if (plan.writes.empty()) return plan;
-  plan.index.assign(arena.size(), -1);
+    if (arena[e].op == Op::Assign) table.writes.push_back({e, arena[e].home, false, false, {}});
+  if (table.writes.empty()) return table;
+  table.index.assign(arena.size(), -1);
   std::vector<bool> wanted(arena.size()), taken(arena.size());
   for (const EntryId e : requested) wanted[static_cast<std::size_t>(e)] = true;
-  for (std::size_t k = 0; k < plan.writes.size(); ++k) {
-    Write& w = plan.writes[k];
-    plan.index[static_cast<std::size_t>(w.entry)] = static_cast<std::int32_t>(k);
+  for (std::size_t k = 0; k < table.writes.size(); ++k) {
+    Write& w = table.writes[k];
+    table.index[static_cast<std::size_t>(w.entry)] = static_cast<std::int32_t>(k);
     if (w.home == kNone) continue;
     const auto home = static_cast<std::size_t>(w.home);
     std::string guarded;
@@ -277,25 +277,25 @@ WritePlan plan_writes_in_place(const Arena& arena, std::span<const EntryId> requ
     else
       taken[home] = true;
   }
-  plan.wanted = std::move(wanted);
-  spare_leaves(arena, plan);
-  return plan;
+  table.wanted = std::move(wanted);
+  spare_leaves(arena, table);
+  return table;
 }
 
-bool order_writes(const Arena& arena, KernelGraph& graph, WritePlan& plan) {
-  if (plan.writes.empty()) return true;
-  if (!Orderer(arena, graph, plan).run()) {
-    spare_leaves(arena, plan);
-    plan.staged_value.assign(arena.size(), false);
-    for (const Write& w : plan.writes)
-      if (w.staged) plan.staged_value[static_cast<std::size_t>(arena[w.entry].source[1])] = true;
+bool order_writes(const Arena& arena, KernelGraph& graph, WriteTable& table) {
+  if (table.writes.empty()) return true;
+  if (!Orderer(arena, graph, table).run()) {
+    spare_leaves(arena, table);
+    table.staged_value.assign(arena.size(), false);
+    for (const Write& w : table.writes)
+      if (w.staged) table.staged_value[static_cast<std::size_t>(arena[w.entry].source[1])] = true;
     return false;
   }
-  for (const Write& w : plan.writes)
-    plan.bottom.push_back(w.home == kNone ? w.entry : plan.storage(w.home));  // homes come first
-  for (Write& w : plan.writes) {
+  for (const Write& w : table.writes)
+    table.bottom.push_back(w.home == kNone ? w.entry : table.storage(w.home));  // homes come first
+  for (Write& w : table.writes) {
     if (w.home == kNone) continue;
-    w.note = "in place of " + memory_name(arena, plan.storage(w.entry));
+    w.note = "in place of " + memory_name(arena, table.storage(w.entry));
     if (w.staged) w.note += ", its value put aside first";
   }
   return true;

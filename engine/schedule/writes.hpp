@@ -27,7 +27,8 @@ struct Write {
   std::string note;      // what was decided, in words
 };
 
-struct WritePlan {
+/// The writes of a schedule, and which memory each goes to.
+struct WriteTable {
   std::vector<Write> writes;        // ascending by entry
   std::vector<std::int32_t> index;  // by entry: its place in `writes`, or -1; empty if there are no writes
   std::vector<bool> staged_value;   // by entry: is it stored before it is written? Empty if none is
@@ -55,12 +56,12 @@ bool needs_base(const Arena& arena, const Write& write);
 using LeafGuard = std::function<std::string(const mem::BufferPtr&)>;
 
 /// The first attempt: every write reuses the memory below it, unless something is known to need the old elements.
-WritePlan plan_writes_in_place(const Arena& arena, std::span<const EntryId> requested, const LeafGuard& guard);
+WriteTable plan_writes_in_place(const Arena& arena, std::span<const EntryId> requested, const LeafGuard& guard);
 
 /// Makes each write in place depend on the kernels that read the elements which it changes. Returns false if some write
 /// cannot wait: a reader also needs the new value, or one point of the write's own kernel reads what another
-/// overwrites. The plan then has fewer writes in place, and the kernels must be formed again.
-bool order_writes(const Arena& arena, KernelGraph& graph, WritePlan& plan);
+/// overwrites. The table then has fewer writes in place, and the kernels must be formed again.
+bool order_writes(const Arena& arena, KernelGraph& graph, WriteTable& table);
 
 /// Does a load of kernel `k` read, at each point, only elements that this point stores of `output` later, if the two
 /// lie in one memory?

@@ -3,6 +3,7 @@
 #pragma once
 
 #include <cstdint>
+#include <optional>
 #include <span>
 #include <string_view>
 
@@ -57,6 +58,28 @@ inline Expr gt(Expr a, Expr b) { return relation(Kind::gt, a, b); }
 inline Expr ge(Expr a, Expr b) { return relation(Kind::ge, a, b); }
 /// The kind of the negation: == and !=, < and >=, > and <=.
 Kind negated(Kind comparison) noexcept;
+/// Does the comparison hold for these integers?
+template <class Integer>
+constexpr bool holds(Kind comparison, Integer a, Integer b) noexcept {
+  switch (comparison) {
+    case Kind::eq:
+      return a == b;
+    case Kind::ne:
+      return a != b;
+    case Kind::lt:
+      return a < b;
+    case Kind::le:
+      return a <= b;
+    case Kind::gt:
+      return a > b;
+    default:
+      return a >= b;
+  }
+}
+/// Whether the comparison holds for all, for no, or for some numbers of the intervals (nullopt).
+std::optional<bool> known_relation(Kind comparison, Interval a, Interval b) noexcept;
+/// Of an inequality, a < b, a <= b, a > b or a >= b: the expression that is at least 0 exactly where it holds.
+Expr slack_of(Expr inequality);
 
 Expr logical_and(Expr a, Expr b);
 Expr logical_or(Expr a, Expr b);

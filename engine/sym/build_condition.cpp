@@ -11,25 +11,6 @@ namespace {
 // With more arguments than this, extremes do not compare their arguments with each other.
 constexpr std::size_t kMaxCompared = 16;
 
-std::optional<bool> known_relation(Kind kind, Interval difference) {
-  const Interval zero = Interval::point(0);
-  const auto inverted = [](std::optional<bool> known) { return known ? std::optional<bool>(!*known) : known; };
-  switch (kind) {
-    case Kind::eq:
-      return known_equal(difference, zero);
-    case Kind::ne:
-      return inverted(known_equal(difference, zero));
-    case Kind::lt:
-      return known_less(difference, zero);
-    case Kind::le:
-      return known_less_equal(difference, zero);
-    case Kind::gt:
-      return known_less(zero, difference);
-    default:
-      return known_less_equal(zero, difference);
-  }
-}
-
 // A sum of multiples of g is never a number that is not a multiple of g.
 bool never_equal(Expr a, Expr b) try {
   const Terms terms = terms_of(sub(a, b));
@@ -122,10 +103,43 @@ Expr select(Expr condition, Expr a, Expr b) {
 
 Expr relation(Kind kind, Expr a, Expr b) {
   Pool& pool = *a->pool;
-  if (const auto known = known_relation(kind, difference_range(a, b))) return pool.truth(*known);
+  if (const auto known = known_relation(kind, difference_range(a, b), Interval::point(0))) return pool.truth(*known);
   if ((kind == Kind::eq || kind == Kind::ne) && never_equal(a, b)) return pool.truth(kind == Kind::ne);
   const Expr args[] = {a, b};
   return pool.intern({.kind = kind, .bounds = Interval::truth(), .args = args});
+}
+
+std::optional<bool> known_relation(Kind comparison, Interval a, Interval b) noexcept {
+  switch (comparison) {
+    case Kind::eq:
+      return known_equal(a, b);
+    case Kind::ne: {
+      const std::optional<bool> equal = known_equal(a, b);
+      return equal ? std::optional(!*equal) : equal;
+    }
+    case Kind::lt:
+      return known_less(a, b);
+    case Kind::le:
+      return known_less_equal(a, b);
+    case Kind::gt:
+      return known_less(b, a);
+    default:
+      return known_less_equal(b, a);
+  }
+}
+
+Expr slack_of(Expr inequality) {
+  const Expr a = inequality->args[0], b = inequality->args[1];
+  switch (inequality->kind) {
+    case Kind::lt:
+      return add(sub(b, a), -1);
+    case Kind::le:
+      return sub(b, a);
+    case Kind::gt:
+      return add(sub(a, b), -1);
+    default:
+      return sub(a, b);
+  }
 }
 
 Kind negated(Kind comparison) noexcept {

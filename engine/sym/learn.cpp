@@ -4,9 +4,9 @@
 #include <utility>
 
 #include "oriel/error.hpp"
-#include "sym/consequences.hpp"
 #include "sym/knowledge.hpp"
 #include "sym/print.hpp"
+#include "sym/refute.hpp"
 
 namespace oriel::sym {
 namespace {
@@ -51,14 +51,8 @@ bool Knowledge::learn_from(const Facts::Fact& fact) {
         return learn_equality(a, b);
       case Kind::ne:
         return learn_difference(a, b);
-      case Kind::lt:
-        return learn_inequality(add(sub(b, a), -1));
-      case Kind::le:
-        return learn_inequality(sub(b, a));
-      case Kind::gt:
-        return learn_inequality(add(sub(a, b), -1));
       default:
-        return learn_inequality(sub(a, b));
+        return learn_inequality(slack_of(condition));
     }
   } catch (const OverflowError&) {
     return false;  // leave the fact as it is
@@ -210,30 +204,15 @@ bool Knowledge::examine(Facts::Fact& fact) {
     return contradicts(conditions, kQuickBudget);
   };
   try {
-    Expr gap = nullptr;
-    switch (fact.condition->kind) {
-      case Kind::ne: {
-        const bool not_less = excluded(lt(a, b));
-        if (not_less || excluded(gt(a, b))) {
-          fact.condition = not_less ? gt(a, b) : lt(a, b);
-          if (fact.condition->kind == Kind::truth && fact.condition->value == 0) Facts::throw_contradiction(ne(a, b));
-          fact.examined = false;
-          return true;
-        }
-        return false;
-      }
-      case Kind::lt:
-        gap = add(sub(b, a), -1);
-        break;
-      case Kind::le:
-        gap = sub(b, a);
-        break;
-      case Kind::gt:
-        gap = add(sub(a, b), -1);
-        break;
-      default:
-        gap = sub(a, b);
+    if (fact.condition->kind == Kind::ne) {
+      const bool not_less = excluded(lt(a, b));
+      if (!not_less && !excluded(gt(a, b))) return false;
+      fact.condition = not_less ? gt(a, b) : lt(a, b);
+      if (fact.condition->kind == Kind::truth && fact.condition->value == 0) Facts::throw_contradiction(ne(a, b));
+      fact.examined = false;
+      return true;
     }
+    const Expr gap = slack_of(fact.condition);
     if (variables_of(gap).size() < 2 || !excluded(opposite_relation(gap, 0))) return false;
     fact.condition = eq(gap, pool_->constant(0));
     if (fact.condition->kind == Kind::truth) fact.condition = eq(gap, gap);

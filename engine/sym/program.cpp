@@ -14,8 +14,8 @@ namespace {
 using Fault = Outcome::Fault;
 using arithmetic::Size;
 
-/// The arguments of a step.
-struct Sizes {
+/// The arguments of a step, as sizes.
+struct StepArguments {
   const Outcome* outcomes;
   const std::uint32_t* arguments;
   Size operator[](int k) const noexcept {
@@ -27,42 +27,9 @@ struct Sizes {
 // A size without a value whose arguments have values does not fit.
 Outcome outcome_of(Size size) noexcept { return {size.value, size.known ? Fault::none : Fault::overflow}; }
 
-bool holds(Kind kind, std::int64_t a, std::int64_t b) noexcept {
-  switch (kind) {
-    case Kind::eq:
-      return a == b;
-    case Kind::ne:
-      return a != b;
-    case Kind::lt:
-      return a < b;
-    case Kind::le:
-      return a <= b;
-    case Kind::gt:
-      return a > b;
-    default:
-      return a >= b;
-  }
-}
-
-Interval truth_range(std::optional<bool> known) noexcept {
-  return known ? Interval::point(*known ? 1 : 0) : Interval::truth();
-}
-
 Interval compared(Kind kind, Interval a, Interval b) noexcept {
-  switch (kind) {
-    case Kind::eq:
-      return truth_range(known_equal(a, b));
-    case Kind::ne:
-      return Interval::point(1) - truth_range(known_equal(a, b));
-    case Kind::lt:
-      return truth_range(known_less(a, b));
-    case Kind::le:
-      return truth_range(known_less_equal(a, b));
-    case Kind::gt:
-      return truth_range(known_less(b, a));
-    default:
-      return truth_range(known_less_equal(b, a));
-  }
+  const std::optional<bool> known = known_relation(kind, a, b);
+  return known ? Interval::point(*known ? 1 : 0) : Interval::truth();
 }
 
 void sort_variables(std::vector<Expr>& variables) {
@@ -159,7 +126,7 @@ Outcome Program::compute(const Instruction& step, const Outcome* outcomes) const
   const std::size_t count = node.args.size();
   const int n = static_cast<int>(count);
   const auto arg = [&](std::size_t k) { return outcomes[arguments_[step.first + k]]; };
-  const Sizes sizes{outcomes, arguments_.data() + step.first};
+  const StepArguments sizes{outcomes, arguments_.data() + step.first};
   if (node.kind == Kind::logical_and || node.kind == Kind::logical_or) {
     const Size result = arithmetic::any_or_all(sizes, n, node.kind == Kind::logical_or ? 1 : 0);
     if (result.known) return outcome_of(result);

@@ -1,4 +1,4 @@
-#include "sym/recorded_guards.hpp"
+#include "sym/environment.hpp"
 
 #include <algorithm>
 

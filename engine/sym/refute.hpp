@@ -10,6 +10,11 @@
 
 namespace oriel::sym {
 
+/// Expressions that are at least 0 because `not_negative` is, wherever it is defined and its variables are within their
+/// bounds. Quotients are multiplied out, common factors are divided out, extremes are replaced by their arguments, and
+/// bounds of products and powers are turned into bounds of their factors.
+std::vector<Expr> consequences(Expr not_negative);
+
 /// True only if no values of the variables within their bounds satisfy all `conditions`. Products, quotients,
 /// remainders, minima and selections become unknowns with linear facts about them; each side of a disjunction is tried.
 /// The remaining problem is linear (linear.hpp). At most `budget` linear systems are decided.

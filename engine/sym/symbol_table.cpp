@@ -1,4 +1,4 @@
-#include "sym/symbol_table.hpp"
+#include "sym/environment.hpp"
 
 #include <algorithm>
 

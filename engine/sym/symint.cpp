@@ -78,6 +78,19 @@ SymInt with_divisor(const char* operation, sym::Expr made, sym::Expr divisor) {
 
 bool both_plain(SymInt a, SymInt b) { return a.node() == nullptr && b.node() == nullptr; }
 
+/// `symbolic` of expressions, or of numbers what `overflows` puts into its last argument unless it is true.
+template <class Overflows>
+SymInt combined(SymInt a, SymInt b, sym::Expr (*symbolic)(sym::Expr, sym::Expr), const char* operation,
+                Overflows&& overflows) {
+  if (!both_plain(a, b)) {
+    const auto [x, y] = operands(a, b);
+    return SymInt(symbolic(x, y));
+  }
+  std::int64_t r = 0;
+  if (overflows(a.value(), b.value(), &r)) detail::throw_overflow(operation, a.value(), b.value());
+  return r;
+}
+
 }  // namespace
 
 SymBool::SymBool(const sym::Node* condition)
@@ -111,33 +124,15 @@ std::int64_t SymInt::symbolic_value(SymInt n) {
 }
 
 SymInt SymInt::slow_add(SymInt a, SymInt b) {
-  if (!both_plain(a, b)) {
-    const auto [x, y] = operands(a, b);
-    return SymInt(sym::add(x, y));
-  }
-  std::int64_t r = 0;
-  if (__builtin_add_overflow(a.value(), b.value(), &r)) detail::throw_overflow("add", a.value(), b.value());
-  return r;
+  return combined(a, b, sym::add, "add", [](auto x, auto y, auto* r) { return __builtin_add_overflow(x, y, r); });
 }
 
 SymInt SymInt::slow_subtract(SymInt a, SymInt b) {
-  if (!both_plain(a, b)) {
-    const auto [x, y] = operands(a, b);
-    return SymInt(sym::sub(x, y));
-  }
-  std::int64_t r = 0;
-  if (__builtin_sub_overflow(a.value(), b.value(), &r)) detail::throw_overflow("subtract", a.value(), b.value());
-  return r;
+  return combined(a, b, sym::sub, "subtract", [](auto x, auto y, auto* r) { return __builtin_sub_overflow(x, y, r); });
 }
 
 SymInt SymInt::slow_multiply(SymInt a, SymInt b) {
-  if (!both_plain(a, b)) {
-    const auto [x, y] = operands(a, b);
-    return SymInt(sym::mul(x, y));
-  }
-  std::int64_t r = 0;
-  if (__builtin_mul_overflow(a.value(), b.value(), &r)) detail::throw_overflow("multiply", a.value(), b.value());
-  return r;
+  return combined(a, b, sym::mul, "multiply", [](auto x, auto y, auto* r) { return __builtin_mul_overflow(x, y, r); });
 }
 
 SymInt SymInt::slow_divide(SymInt a, SymInt b) {
@@ -167,25 +162,12 @@ SymInt SymInt::slow_remainder(SymInt a, SymInt b) {
 }
 
 SymBool SymInt::compare(SymInt a, SymInt b, Comparison comparison) {
+  const auto kind = static_cast<sym::Kind>(static_cast<int>(sym::Kind::eq) + static_cast<int>(comparison));
   if (!both_plain(a, b)) {
     const auto [x, y] = operands(a, b);
-    const auto kind = static_cast<sym::Kind>(static_cast<int>(sym::Kind::eq) + static_cast<int>(comparison));
     return sym::make_condition(sym::relation(kind, x, y));
   }
-  switch (comparison) {
-    case Comparison::eq:
-      return a.value() == b.value();
-    case Comparison::ne:
-      return a.value() != b.value();
-    case Comparison::lt:
-      return a.value() < b.value();
-    case Comparison::le:
-      return a.value() <= b.value();
-    case Comparison::gt:
-      return a.value() > b.value();
-    default:
-      return a.value() >= b.value();
-  }
+  return sym::holds(kind, a.value(), b.value());
 }
 
 SymBool SymBool::symbolic_and(SymBool a, SymBool b) {

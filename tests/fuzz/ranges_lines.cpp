@@ -3,7 +3,7 @@
 #include <nlohmann/json.hpp>
 #include <string>
 
-#include "cli/ranges_lines.hpp"
+#include "cli/lines.hpp"
 #include "fuzz/target.hpp"
 
 using namespace oriel;

@@ -3,9 +3,9 @@
 #include <memory>
 #include <vector>
 
-#include "fuzz/describe.hpp"
 #include "fuzz/generate.hpp"
 #include "fuzz/properties.hpp"
+#include "fuzz/report.hpp"
 #include "fuzz/shrink.hpp"
 #include "fuzz/target.hpp"
 

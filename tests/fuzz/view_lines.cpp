@@ -5,8 +5,7 @@
 #include <string>
 #include <string_view>
 
-#include "cli/iterate_lines.hpp"
-#include "cli/view_lines.hpp"
+#include "cli/lines.hpp"
 #include "fuzz/target.hpp"
 
 using oriel::fuzzing::fail;

@@ -12,11 +12,10 @@
 #include "base/by_use.hpp"
 #include "capture/file/node_reader.hpp"
 #include "capture/file/saved.hpp"
-#include "capture/file/saved_reader.hpp"
-#include "capture/loaded_graph.hpp"
+#include "capture/stage.hpp"
 #include "formula/call.hpp"
+#include "graph/host_function.hpp"
 #include "graph/make.hpp"
-#include "graph/position_check.hpp"
 #include "oriel/error.hpp"
 #include "runtime/trace.hpp"
 
@@ -48,7 +47,7 @@ struct LoadedCall {
   LoadedCall(const LoadedCall&) = delete;
 
   /// Must be read once the facts are known.
-  void read_choices(SavedReader& reader, const std::vector<FactName>& facts);
+  void read_choices(SavedReader& reader, const std::vector<FactName>& names);
 
  private:
   void read_storages(SavedReader& reader);
@@ -104,15 +103,15 @@ void LoadedCall::read_tensors(SavedReader& reader) {
   if (met != storages.size()) reader.bytes().fail("is damaged: no argument names a storage");
 }
 
-void LoadedCall::read_choices(SavedReader& reader, const std::vector<FactName>& facts) {
+void LoadedCall::read_choices(SavedReader& reader, const std::vector<FactName>& names) {
   ByteReader& bytes = reader.bytes();
   for (std::size_t n = bytes.count(40); n > 0; --n) {
     SizeChoice choice;
-    choice.fact = bytes.below(facts.size(), "a fact");
-    if (facts[choice.fact].subject != reader.name() || !facts[choice.fact].may_be_symbol())
+    choice.fact = bytes.below(names.size(), "a fact");
+    if (names[choice.fact].subject != reader.name() || !names[choice.fact].may_be_symbol())
       bytes.fail("is damaged: a symbol is no size of an argument");
     choice.policy = static_cast<SizePolicy>(bytes.u8_below(4, "a kind of symbol"));
-    choice.place = facts[choice.fact].kind == FactName::Kind::place;
+    choice.place = names[choice.fact].kind == FactName::Kind::place;
     choice.marked = bytes.flag();
     choice.mark.name = reader.name();
     for (std::optional<std::int64_t>* bound : {&choice.mark.lo, &choice.mark.hi}) {
@@ -377,15 +376,15 @@ std::unique_ptr<CapturedEntry> decode_entry(const SavedEntry& saved, const std::
   call.origin.form.arguments = saved.arguments;
   call.origin.form.result = saved.result;
   call.arguments.signature = signature.signature;
-  CallKey facts;
+  CallKey key;
   CapturedInputs inputs;
-  gather(call.arguments, inputs, facts);
-  facts[kBoundsFact] = static_cast<std::int64_t>(call.origin.bounds);
+  gather(call.arguments, inputs, key);
+  key[kBoundsFact] = static_cast<std::int64_t>(call.origin.bounds);
   std::vector<FactName> about = name_facts(call.arguments, inputs, call.origin.names);
-  if (about.size() != facts.size()) bytes.fail("is damaged: the arguments have other parts than names");
+  if (about.size() != key.size()) bytes.fail("is damaged: the arguments have other parts than names");
   call.read_choices(reader, about);
   const ReplayTracer tracer(reader, call, signature);
-  auto entry = trace(call.arguments, inputs, facts, std::move(about), call.origin.choices, tracer, site);
+  auto entry = trace(call.arguments, inputs, key, std::move(about), call.origin.choices, tracer, site);
   entry->inputs = describe_inputs(call.arguments, inputs, call.origin.names, [&](std::size_t tensor) {
     return entry->shapes.empty() ? nullptr : &entry->shapes[tensor];
   });

@@ -5,7 +5,7 @@
 #include <string_view>
 #include <vector>
 
-#include "capture/file/saved_reader.hpp"
+#include "capture/file/saved.hpp"
 #include "graph/build.hpp"
 
 namespace oriel::api {

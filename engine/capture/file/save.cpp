@@ -5,7 +5,6 @@
 #include <unordered_map>
 
 #include "capture/file/saved.hpp"
-#include "capture/file/saved_writer.hpp"
 #include "graph/build.hpp"
 #include "graph/walk.hpp"
 #include "oriel/error.hpp"

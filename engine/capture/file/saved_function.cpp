@@ -126,8 +126,8 @@ detail::Shared<detail::Captured> load_into(const std::string& path, const detail
     }
     auto captured = make(loaded.size());
     for (std::unique_ptr<api::CapturedEntry>& entry : loaded) {
-      const api::CallKey facts = entry->traced;
-      captured->add(entry, facts);
+      const api::CallKey key = entry->traced;
+      captured->add(entry, key);
     }
     return captured;
   } catch (const std::bad_alloc&) {

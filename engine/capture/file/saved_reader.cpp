@@ -1,4 +1,4 @@
-#include "capture/file/saved_reader.hpp"
+#include "capture/file/saved.hpp"
 
 #include <atomic>
 #include <memory>

@@ -1,4 +1,3 @@
-#include "capture/file/saved_writer.hpp"
 
 #include <fmt/format.h>
 

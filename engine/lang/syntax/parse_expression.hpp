@@ -8,8 +8,8 @@
 #include <string_view>
 #include <vector>
 
+#include "lang/syntax/lexer.hpp"
 #include "lang/syntax/syntax.hpp"
-#include "lang/syntax/token_stream.hpp"
 #include "lang/syntax/words.hpp"
 #include "oriel/inline_vector.hpp"
 

@@ -2,9 +2,9 @@
 
 #include <optional>
 
+#include "lang/syntax/lexer.hpp"
 #include "lang/syntax/parse_expression.hpp"
 #include "lang/syntax/syntax.hpp"
-#include "lang/syntax/token_stream.hpp"
 #include "lang/syntax/words.hpp"
 
 namespace oriel::lang {

@@ -6,7 +6,6 @@
 #include "oriel/error.hpp"
 #include "property/sym/questions.hpp"
 #include "support/fixed_seed.hpp"
-#include "sym/consequences.hpp"
 #include "sym/linear.hpp"
 #include "sym/parse.hpp"
 #include "sym/program.hpp"

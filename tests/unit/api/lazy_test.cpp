@@ -5,7 +5,7 @@
 #include <cstdlib>
 
 #include "formula/call.hpp"
-#include "graph/held_bytes.hpp"
+#include "graph/walk.hpp"
 #include "oriel/oriel.hpp"
 #include "runtime/executor.hpp"
 

@@ -6,7 +6,7 @@
 #include <string>
 #include <vector>
 
-#include "cli/iterate_lines.hpp"
+#include "cli/lines.hpp"
 #include "support/command.hpp"
 
 namespace iterate_symbols_test {

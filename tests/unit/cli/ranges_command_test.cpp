@@ -3,7 +3,7 @@
 
 #include <nlohmann/json.hpp>
 
-#include "cli/ranges_lines.hpp"
+#include "cli/lines.hpp"
 #include "support/command.hpp"
 
 namespace ranges_command_test {

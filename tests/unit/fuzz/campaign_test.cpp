@@ -7,7 +7,6 @@
 #include <stdexcept>
 
 #include "faulty.hpp"
-#include "fuzz/replay.hpp"
 #include "oriel/error.hpp"
 
 namespace campaign_test {

@@ -1,5 +1,5 @@
 // A counterexample in each of its forms.
-#include "fuzz/describe.hpp"
+#include "fuzz/report.hpp"
 
 #include <doctest/doctest.h>
 

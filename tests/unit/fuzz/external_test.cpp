@@ -6,8 +6,8 @@
 #include <cstdlib>
 
 #include "fuzz/campaign.hpp"
-#include "fuzz/describe.hpp"
 #include "fuzz/process.hpp"
+#include "fuzz/report.hpp"
 
 namespace external_test {
 

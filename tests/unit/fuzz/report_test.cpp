@@ -7,7 +7,6 @@
 #include <nlohmann/json.hpp>
 
 #include "faulty.hpp"
-#include "fuzz/numbers.hpp"
 
 namespace report_test {
 

@@ -2,7 +2,6 @@
 #include <doctest/doctest.h>
 
 #include "graph/build.hpp"
-#include "graph/held_bytes.hpp"
 #include "graph/walk.hpp"
 
 namespace node_test {

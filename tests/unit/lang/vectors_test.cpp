@@ -7,7 +7,7 @@
 #include <string>
 #include <tuple>
 
-#include "cli/ranges_lines.hpp"
+#include "cli/lines.hpp"
 
 namespace oriel::cli::vectors_test {
 namespace {

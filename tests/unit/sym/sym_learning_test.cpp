@@ -3,7 +3,6 @@
 
 #include <algorithm>
 
-#include "sym/consequences.hpp"
 #include "sym/linear.hpp"
 #include "sym/refute.hpp"
 #include "unit/sym/environments.hpp"

@@ -5,7 +5,7 @@
 #include <nlohmann/json.hpp>
 #include <vector>
 
-#include "cli/view_lines.hpp"
+#include "cli/lines.hpp"
 #include "support/command.hpp"
 
 namespace view_command_test {

@@ -13,6 +13,7 @@
 #include "backend/kept_factors.hpp"
 #include "backend/path.hpp"
 #include "codegen/lower.hpp"
+#include "codegen/stencil.hpp"
 #include "graph/scalar.hpp"
 #include "memory/buffer.hpp"
 #include "schedule/pattern_limits.hpp"
@@ -133,9 +134,7 @@ inline std::string Backend::source_beside(const codegen::LoopProgram& program,
                                           source::SharedHelpers& /*shared*/) const {
   return source(program);
 }
-inline std::string Backend::method(const codegen::LoopProgram& program) const {
-  return std::holds_alternative<codegen::Stencil>(program.form) ? codegen::form_text(program) : std::string();
-}
+inline std::string Backend::method(const codegen::LoopProgram& program) const { return codegen::stencil_text(program); }
 inline std::string Backend::report(const Kernel& /*kernel*/) const { return {}; }
 inline std::string Backend::tier(const codegen::LoopProgram& /*program*/, const Kernel* /*kernel*/) const { return {}; }
 

@@ -2,6 +2,7 @@
 // program runs. explain() shows the report.
 #pragma once
 
+#include <cstddef>
 #include <cstdint>
 #include <string>
 #include <vector>
@@ -26,7 +27,24 @@ enum class KernelPath : std::uint8_t {
   SmallProducts,  // many products of small matrices, sixteen side by side
 };
 /// "blocked products".
-std::string text(KernelPath path);
+inline std::string text(KernelPath path) {
+  static constexpr const char* kTexts[] = {"nothing",
+                                           "elementwise tiles",
+                                           "reductions tile by tile",
+                                           "windows",
+                                           "dot products",
+                                           "streamed products",
+                                           "blocked products",
+                                           "parts that share rows",
+                                           "online softmax",
+                                           "transposed squares",
+                                           "sort",
+                                           "scan",
+                                           "scatter",
+                                           "a host function",
+                                           "small products side by side"};
+  return kTexts[static_cast<std::size_t>(path)];
+}
 
 struct PathReport {
   KernelPath path = KernelPath::Nothing;

@@ -249,13 +249,7 @@ class Settler {
       while (v != kNoValue && instead[at(v)] != v) v = instead[at(v)];
     };
     for (Stage& stage : out.program.stages) {
-      for (std::vector<Instr>* list : {&stage.body, &stage.outer}) {
-        for (Instr& in : *list) {
-          settle(in.a);
-          settle(in.b);
-          settle(in.c);
-        }
-      }
+      each_instruction(stage, [&](Instr& in) { each_operand(in, settle); });
       for (Reduction& r : stage.reductions) settle(r.input);
     }
     read_again(out.program);
@@ -295,9 +289,7 @@ class Settler {
         v = here[at(v)];
       };
       for (Instr in : stage.body) {
-        own(in.a);
-        own(in.b);
-        own(in.c);
+        each_operand(in, own);
         body.push_back(in);
       }
       for (Reduction& r : stage.reductions) own(r.input);
@@ -308,16 +300,12 @@ class Settler {
 
   static void drop_unread(LoopProgram& program) {
     std::vector<bool> read(program.values.size(), false);
-    const auto reads = [&](const Instr& in) {
-      for (const ValueId v : {in.a, in.b, in.c})
-        if (v != kNoValue) read[at(v)] = true;
-    };
     const auto sweep = [&](std::vector<Instr>& list) {
       std::vector<Instr> left;
       for (std::size_t k = list.size(); k-- > 0;) {
         const Instr& in = list[k];
         if (in.result != kNoValue && !read[at(in.result)]) continue;
-        reads(in);
+        each_operand(in, [&](ValueId v) { read[at(v)] = true; });
         left.push_back(in);
       }
       list.assign(left.rbegin(), left.rend());

@@ -6,6 +6,7 @@
 #include <bit>
 #include <cctype>
 #include <cmath>
+#include <iterator>
 #include <string>
 #include <string_view>
 
@@ -61,14 +62,10 @@ void append_work(std::string& out, const LoopProgram& p) {
   }
   if (shown != 0) return;
   const Instr* costliest = nullptr;
-  for (const Stage& s : p.stages) {
-    for (const auto* list : {&s.body, &s.outer}) {
-      for (const Instr& i : *list) {
-        if (i.code != Code::Elementwise) continue;
-        if (costliest == nullptr || graph::row(i.op).cost > graph::row(costliest->op).cost) costliest = &i;
-      }
-    }
-  }
+  each_instruction(p, [&](const Instr& i) {
+    if (i.code != Code::Elementwise) return;
+    if (costliest == nullptr || graph::row(i.op).cost > graph::row(costliest->op).cost) costliest = &i;
+  });
   append_lower_case(out, costliest == nullptr ? "copy" : graph::name(costliest->op));
 }
 
@@ -111,35 +108,10 @@ int count_ops(const LoopProgram& p) {
 }  // namespace
 
 const char* short_name(DType t) {
-  switch (t) {
-    case DType::bool_:
-      return "b8";
-    case DType::int8:
-      return "i8";
-    case DType::int16:
-      return "i16";
-    case DType::int32:
-      return "i32";
-    case DType::int64:
-      return "i64";
-    case DType::uint8:
-      return "u8";
-    case DType::uint16:
-      return "u16";
-    case DType::uint32:
-      return "u32";
-    case DType::uint64:
-      return "u64";
-    case DType::float16:
-      return "f16";
-    case DType::bfloat16:
-      return "bf16";
-    case DType::float32:
-      return "f32";
-    case DType::float64:
-      return "f64";
-  }
-  return "";
+  constexpr const char* names[] = {"b8",  "i8",  "i16", "i32",  "i64", "u8", "u16",
+                                   "u32", "u64", "f16", "bf16", "f32", "f64"};
+  static_assert(std::size(names) == kDTypeCount && DType::bool_ == DType{0} && DType::float64 == DType{12});
+  return names[static_cast<std::size_t>(t)];
 }
 
 namespace {

@@ -1,6 +1,10 @@
 #include "codegen/definitions.hpp"
 
 #include <algorithm>
+#include <optional>
+
+#include "codegen/stack.hpp"
+#include "view/plain.hpp"
 
 namespace oriel::codegen {
 
@@ -45,11 +49,9 @@ bool Definitions::gather(ValueId v, std::vector<Instr>& list) const {
 
 std::vector<const Instr*> definitions_of(const LoopProgram& program) {
   std::vector<const Instr*> definition(program.values.size(), nullptr);
-  for (const Stage& stage : program.stages) {
-    for (const std::vector<Instr>* list : {&stage.body, &stage.outer})
-      for (const Instr& in : *list)
-        if (in.result != kNoValue) definition[static_cast<std::size_t>(in.result)] = &in;
-  }
+  each_instruction(program, [&](const Instr& in) {
+    if (in.result != kNoValue) definition[static_cast<std::size_t>(in.result)] = &in;
+  });
   return definition;
 }
 
@@ -57,6 +59,23 @@ std::size_t only_loops(const LoopProgram& program) {
   const auto& stages = program.stages;
   if (std::count_if(stages.begin(), stages.end(), has_loops) != 1) return stages.size();
   return static_cast<std::size_t>(std::find_if(stages.begin(), stages.end(), has_loops) - stages.begin());
+}
+
+std::vector<std::int32_t> drop_unused_accesses(LoopProgram& program) {
+  std::vector<std::int32_t> number(program.accesses.size(), -1), former;
+  std::vector<Access> accesses;
+  each_instruction(program, [&](Instr& in) {
+    if (!has_access(in)) return;
+    std::int32_t& now = number[static_cast<std::size_t>(in.aux)];
+    if (now < 0) {
+      now = static_cast<std::int32_t>(accesses.size());
+      former.push_back(in.aux);
+      accesses.push_back(std::move(program.accesses[static_cast<std::size_t>(in.aux)]));
+    }
+    in.aux = now;
+  });
+  program.accesses = std::move(accesses);
+  return former;
 }
 
 LoopProgram without_loops(const LoopProgram& program, Ints outer) {
@@ -85,8 +104,7 @@ LoopProgram after_stage(const LoopProgram& program, std::size_t stage, const Int
   for (std::size_t k = all.size(); k-- > 0;) {
     const Instr& in = *all[k];
     if (in.result != kNoValue && !read[static_cast<std::size_t>(in.result)]) continue;
-    for (const ValueId v : {in.a, in.b, in.c})
-      if (v != kNoValue) read[static_cast<std::size_t>(v)] = true;
+    each_operand(in, [&](ValueId v) { read[static_cast<std::size_t>(v)] = true; });
     kept.push_back(&in);
   }
   std::reverse(kept.begin(), kept.end());
@@ -102,6 +120,45 @@ LoopProgram after_stage(const LoopProgram& program, std::size_t stage, const Int
     out.stages[0].outer.push_back(in);
   }
   return out;
+}
+
+std::vector<std::int64_t> argument_bases(const LoopProgram& program) {
+  const std::size_t count = program.arguments.size();
+  // An output in the memory of an input counts as that one.
+  const auto memory_of = [&](std::size_t k) {
+    const std::int32_t shares = program.arguments[k].shares;
+    return shares < 0 ? k : static_cast<std::size_t>(shares);
+  };
+  std::vector<std::optional<std::int64_t>> bases(count);
+  std::vector<bool> fixed(count, false);
+  for (std::size_t k = 0; k < count; ++k)
+    if (program.arguments[k].local) fixed[memory_of(k)] = true;
+  const auto argument_of = [&](const Access& access) { return memory_of(static_cast<std::size_t>(access.buffer)); };
+  for (const Access& access : program.accesses) {
+    if (access.buffer < 0) continue;
+    const std::size_t k = argument_of(access);
+    if (!access.affine()) fixed[k] = true;
+    if (!bases[k]) bases[k] = access.offset();
+  }
+  each_instruction(program, [&](const Instr& in) {
+    if (in.code == Code::Gather) fixed[argument_of(program.accesses[static_cast<std::size_t>(in.aux)])] = true;
+  });
+  std::vector<std::int64_t> out(count, 0);
+  for (std::size_t k = 0; k < count; ++k)
+    if (!fixed[memory_of(k)]) out[k] = bases[memory_of(k)].value_or(0);
+  return out;
+}
+
+void take_bases(LoopProgram& program) {
+  const std::vector<std::int64_t> bases = argument_bases(program);
+  for (Access& access : program.accesses) {
+    if (access.buffer < 0) continue;
+    const std::int64_t base = bases[static_cast<std::size_t>(access.buffer)];
+    if (base == 0) continue;
+    View view = stack_of(access).views().front();
+    view.offset -= base;
+    access.remap(detail::trusted_stack({&view, 1}));
+  }
 }
 
 }  // namespace oriel::codegen

@@ -1,6 +1,8 @@
-// The instruction that defines each value of a loop program, and programs without loops that compute some values.
+// What a loop program's values and accesses are used for, and programs made from a part of it: without loops, without
+// unused accesses, or with accesses that begin elsewhere.
 #pragma once
 
+#include <cstdint>
 #include <vector>
 
 #include "codegen/loop_program.hpp"
@@ -38,6 +40,10 @@ inline bool has_loops(const Stage& stage) {
 /// The one stage that has loops, or a reduction; the number of stages where there is none or several.
 std::size_t only_loops(const LoopProgram& program);
 
+/// Drops the accesses that no instruction names. The others come in the order in which instructions name them. Returns
+/// the number that each of them had.
+std::vector<std::int32_t> drop_unused_accesses(LoopProgram& program);
+
 /// A program with the given outer loops and one stage, which has no loops of its own. Values, arguments and constants
 /// have the numbers that they have in `program`.
 LoopProgram without_loops(const LoopProgram& program, Ints outer);
@@ -46,5 +52,12 @@ LoopProgram without_loops(const LoopProgram& program, Ints outer);
 /// without inner loops. Its outer loops have these `extents`; `order` names the loop of `program` that each of them
 /// was.
 LoopProgram after_stage(const LoopProgram& program, std::size_t stage, const Ints& order, const Ints& extents);
+
+/// Where the first access of each argument begins. 0 for arguments that are gathered from or read through several maps,
+/// and for local ones. An output in the memory of an input has the input's number.
+std::vector<std::int64_t> argument_bases(const LoopProgram& program);
+/// Subtracts these numbers from the offsets of all accesses. The program computes the same if each argument's memory is
+/// passed from that element on.
+void take_bases(LoopProgram& program);
 
 }  // namespace oriel::codegen

@@ -3,13 +3,9 @@
 #include <algorithm>
 #include <utility>
 
-#include <fmt/format.h>
-
 #include "codegen/contraction.hpp"
 #include "codegen/definitions.hpp"
 #include "codegen/join.hpp"
-#include "codegen/online_softmax.hpp"
-#include "codegen/stencil.hpp"
 #include "codegen/windows.hpp"
 
 namespace oriel::codegen {
@@ -48,27 +44,6 @@ Form reduction(const LoopProgram& program, std::size_t at) {
   return PlainReduction{at};
 }
 
-struct FormWriter {
-  const LoopProgram& program;
-
-  std::string operator()(const Elementwise&) const { return "elementwise"; }
-  std::string operator()(const Stencil& s) const {
-    return fmt::format("stencil: {} reads of {} in {}", s.reads, program.arguments[s.argument].name,
-                       fmt::join(s.extents, " x "));
-  }
-  std::string operator()(const PlainReduction&) const { return "reduction"; }
-  std::string operator()(const Rows& r) const { return fmt::format("rows in {} stages", r.stages); }
-  std::string operator()(const Contraction& c) const { return "contraction: " + to_string(c); }
-  std::string operator()(const Windows& w) const { return "windows: " + to_string(w); }
-  std::string operator()(const Parts& p) const {
-    return fmt::format("{} parts{}", parts_of(program), p.online ? " with an online softmax" : "");
-  }
-  std::string operator()(const Sort&) const { return "sort"; }
-  std::string operator()(const Scan&) const { return "scan"; }
-  std::string operator()(const Scatter&) const { return "scatter"; }
-  std::string operator()(const Host&) const { return "host function"; }
-};
-
 }  // namespace
 
 const Contraction* contraction_in(const Form& form) noexcept {
@@ -89,9 +64,9 @@ const OnlineSoftmax* online_softmax_in(const Form& form) noexcept {
 }
 
 bool reduces(const Form& form) noexcept {
-  return !std::holds_alternative<Elementwise>(form) && !std::holds_alternative<Stencil>(form) &&
-         !std::holds_alternative<Sort>(form) && !std::holds_alternative<Scan>(form) &&
-         !std::holds_alternative<Scatter>(form) && !std::holds_alternative<Host>(form);
+  return !std::holds_alternative<Elementwise>(form) && !std::holds_alternative<Sort>(form) &&
+         !std::holds_alternative<Scan>(form) && !std::holds_alternative<Scatter>(form) &&
+         !std::holds_alternative<Host>(form);
 }
 
 Form form_of(const LoopProgram& program) {
@@ -102,14 +77,10 @@ Form form_of(const LoopProgram& program) {
   if (parts_of(program) > 1)
     return Parts{shared_rows(program), program.online ? std::optional(online_softmax_of(program)) : std::nullopt};
   const std::vector<Stage>& stages = program.stages;
-  if (std::none_of(stages.begin(), stages.end(), [](const Stage& s) { return !s.reductions.empty(); })) {
-    if (std::optional<Stencil> stencil = stencil_form(program)) return *std::move(stencil);
+  if (std::none_of(stages.begin(), stages.end(), [](const Stage& s) { return !s.reductions.empty(); }))
     return Elementwise{};
-  }
   if (const std::size_t stage = only_loops(program); stage < stages.size()) return reduction(program, stage);
   return Rows{static_cast<std::size_t>(std::count_if(stages.begin(), stages.end(), has_loops))};
 }
-
-std::string form_text(const LoopProgram& program) { return std::visit(FormWriter{program}, program.form); }
 
 }  // namespace oriel::codegen

@@ -5,7 +5,6 @@
 #include <cstddef>
 #include <cstdint>
 #include <optional>
-#include <string>
 #include <variant>
 #include <vector>
 
@@ -22,14 +21,6 @@ inline constexpr ValueId kNoValue = -1;
 /// Reduces nothing: each point by itself.
 struct Elementwise {
   friend bool operator==(const Elementwise&, const Elementwise&) = default;
-};
-
-/// Elementwise, and reads a point's neighbours: several accesses of one argument differ by whole steps of the loops.
-struct Stencil {
-  std::size_t argument = 0;           // of the arguments that are read so, the one with most reads
-  std::int64_t reads = 0;             // of different elements at a point
-  std::vector<std::int64_t> extents;  // of the least box of loop points that holds them, by outer loop
-  friend bool operator==(const Stencil&, const Stencil&) = default;
 };
 
 /// Reduces in the loops of one stage, which are neither a contraction nor windows.
@@ -122,7 +113,7 @@ struct SharedRows {
 ///
 /// exp(y - most) of one block of columns can be summed, and multiplied, before the maximum over all of them is known:
 /// where a later block has a larger one, all sums so far are multiplied by exp(old - new). The division by the sum
-/// comes after the product. So rows are needed block by block, never as a whole (online_softmax.hpp).
+/// comes after the product. So rows are needed block by block, never as a whole (join.hpp).
 struct OnlineSoftmax {
   DType dtype = DType::float32;  // of exp(y - most)
   std::int64_t columns = 1;      // of the scores
@@ -163,8 +154,7 @@ struct Host {
 };
 
 /// What a program is. Windows that are a product of matrices as well hold it: a device takes what it runs faster.
-using Form =
-    std::variant<Elementwise, Stencil, PlainReduction, Rows, Contraction, Windows, Parts, Sort, Scan, Scatter, Host>;
+using Form = std::variant<Elementwise, PlainReduction, Rows, Contraction, Windows, Parts, Sort, Scan, Scatter, Host>;
 
 /// Parts of a form, or null: the product, also of windows; the windows; the rows of several parts and their softmax.
 /// @{
@@ -180,7 +170,8 @@ bool reduces(const Form& form) noexcept;
 /// instructions or accesses. The verifier checks that.
 Form form_of(const LoopProgram& program);
 
-/// "stencil: 5 reads of in0 in 3 x 3", "contraction: batch 1, 4 x 6 x 5".
-std::string form_text(const LoopProgram& program);
+/// Throws InternalError if a reduction is said to sum a product and does not (Reduction::source), or if the middle part
+/// of a program that is said to be `online` is no softmax.
+void verify_decisions(const LoopProgram& program);
 
 }  // namespace oriel::codegen

@@ -1,6 +1,8 @@
 // Programs of several parts: made from kernels that the schedule joins, and taken apart again.
 #pragma once
 
+#include <cstdint>
+#include <optional>
 #include <span>
 
 #include "codegen/lower.hpp"
@@ -21,5 +23,20 @@ LoopProgram part_program(const LoopProgram& program, int part, bool one_row);
 
 /// Bytes of all local arguments for one outer point.
 std::int64_t local_row_bytes(const LoopProgram& program);
+
+/// The softmax of a program of three parts of which the schedule says that it has one (LoopProgram::online): its stages
+/// and values by role. The middle part's reductions are the maximum and the sum.
+OnlineSoftmax online_softmax_of(const LoopProgram& program);
+
+/// The parts as programs by themselves (join.hpp). Rows of local values begin `pitch` elements apart. Where the second
+/// part stores weights, it stores exp(y - most) instead, in the register's dtype.
+struct OnlineParts {
+  LoopProgram scores;
+  LoopProgram weights;
+  LoopProgram products;
+};
+
+/// Precondition: `online_softmax_in(program.form)`.
+OnlineParts online_parts(const LoopProgram& program, std::int64_t pitch);
 
 }  // namespace oriel::codegen

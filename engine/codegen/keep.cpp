@@ -23,12 +23,6 @@ int cost_of(const Instr& in) {
   return in.code == Code::Round ? 1 : 0;
 }
 
-template <class F>
-void for_operands(const Instr& in, F&& f) {
-  for (const ValueId v : {in.a, in.b, in.c})
-    if (v != kNoValue) f(v);
-}
-
 /// For each value the stage whose body defines it.
 std::vector<int> homes(const LoopProgram& program) {
   std::vector<int> home(program.values.size(), kOuterHome);
@@ -97,7 +91,7 @@ class Keeper {
       const Instr& in = body[k];
       if (in.result == kNoValue || !needed[static_cast<std::size_t>(in.result)]) continue;
       cost += cost_of(in);
-      for_operands(in, [&](ValueId o) { needed[static_cast<std::size_t>(o)] = true; });
+      each_operand(in, [&](ValueId o) { needed[static_cast<std::size_t>(o)] = true; });
     }
     return cost;
   }
@@ -172,7 +166,7 @@ std::vector<ValueId> kept_values(const LoopProgram& program) {
     if (at != kOuterHome && at != s) kept.push_back(v);
   };
   for (std::size_t s = 0; s < program.stages.size(); ++s) {
-    for (const Instr& in : program.stages[s].body) for_operands(in, [&](ValueId v) { read(v, static_cast<int>(s)); });
+    for (const Instr& in : program.stages[s].body) each_operand(in, [&](ValueId v) { read(v, static_cast<int>(s)); });
   }
   std::sort(kept.begin(), kept.end());
   kept.erase(std::unique(kept.begin(), kept.end()), kept.end());

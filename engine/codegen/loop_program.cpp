@@ -270,11 +270,9 @@ std::vector<std::string> access_names(const LoopProgram& program, std::size_t ac
   std::size_t columns = 0;
   for (const Stage& stage : program.stages) {
     if (stage.columns.empty()) continue;
-    for (const std::vector<Instr>* list : {&stage.body, &stage.outer}) {
-      for (const Instr& in : *list) {
-        if (has_access(in) && in.aux == static_cast<std::int32_t>(access)) columns = stage.columns.size();
-      }
-    }
+    each_instruction(stage, [&](const Instr& in) {
+      if (has_access(in) && in.aux == static_cast<std::int32_t>(access)) columns = stage.columns.size();
+    });
   }
   std::vector<std::string> names = loop_names(outer, rank - outer - columns);
   for (std::size_t c = 0; c < columns; ++c)

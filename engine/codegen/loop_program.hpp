@@ -205,6 +205,23 @@ struct LoopProgram {
   Form form;                             // what it is: form.hpp
 };
 
+/// Calls f(instruction) for those of a stage, or of all stages of a program: of the loops first, then the outer ones.
+template <class From, class F>
+void each_instruction(From& from, F&& f) {
+  if constexpr (requires { from.stages; }) {
+    for (auto& stage : from.stages) each_instruction(stage, f);
+  } else {
+    for (auto* list : {&from.body, &from.outer})
+      for (auto& in : *list) f(in);
+  }
+}
+/// Calls f(value) for each operand.
+template <class In, class F>
+void each_operand(In& in, F&& f) {
+  for (auto* v : {&in.a, &in.b, &in.c})
+    if (*v != kNoValue) f(*v);
+}
+
 /// Does it sort, scan, scatter or call the host? Then it has no instructions.
 inline bool runs_alone(const LoopProgram& program) noexcept {
   return program.sorting || program.scanning || program.scattering || program.hosting;

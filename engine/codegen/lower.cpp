@@ -4,10 +4,9 @@
 #include <map>
 
 #include "codegen/cost.hpp"
+#include "codegen/definitions.hpp"
 #include "codegen/join.hpp"
 #include "codegen/keep.hpp"
-#include "codegen/lower_alone.hpp"
-#include "codegen/unused.hpp"
 #include "oriel/error.hpp"
 #include "schedule/loop_product.hpp"
 
@@ -264,7 +263,11 @@ void complete(LoweredKernel& kernel, std::int64_t row_bytes) {
   if (!keep_rows(kept, row_bytes)) return;
   if (choose_orientation(kept) != kernel.program.orientation) return;
   kernel.program = std::move(kept);
-  drop_unused_accesses(kernel);
+  kernel.former_accesses = drop_unused_accesses(kernel.program);
+  std::vector<AccessNote> notes;
+  for (const std::int32_t a : kernel.former_accesses)
+    if (!kernel.notes.empty()) notes.push_back(kernel.notes[static_cast<std::size_t>(a)]);
+  kernel.notes = std::move(notes);
   finish(kernel.program);
 }
 

@@ -1,4 +1,4 @@
-#include "codegen/lower_alone.hpp"
+#include "codegen/lower.hpp"
 
 #include <algorithm>
 #include <vector>

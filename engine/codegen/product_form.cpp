@@ -91,23 +91,17 @@ FactorForm factor_form(const LoopProgram& program, const Contraction& c, bool le
   if (list.size() != 1 || list[0].code != Code::Load) return out;
   const Access& access = factor.accesses[0];
   const std::size_t own = inner + c.batch_loops.size();
-  const auto step = even_stride(access, 0, inner);
-  const auto row = even_stride(access, own, access.loops());
-  if (access.dtype != c.dtype || !step || !row) return out;
-  out.memory = matrices_of(access, inner, own);
-  if (out.memory) {
-    out.memory->row = *row;
-    out.memory->step = *step;
-  }
+  if (access.dtype == c.dtype) out.memory = matrices_of(access, {inner, own}, {own, access.loops()}, {0, inner});
   return out;
 }
 
-std::optional<Matrices> matrices_of(const Access& access, std::size_t batch, std::size_t batch_end) {
+std::optional<Matrices> matrices_of(const Access& access, AxisRange batches, AxisRange rows, AxisRange depths) {
   if (!access.affine() || access.boxed()) return std::nullopt;
-  Matrices m;
-  m.buffer = access.buffer;
-  m.offset = access.offset();
-  for (std::size_t d = batch; d < batch_end; ++d) {
+  const auto row = even_stride(access, rows.from, rows.to);
+  const auto step = even_stride(access, depths.from, depths.to);
+  if (!row || !step) return std::nullopt;
+  Matrices m{access.buffer, access.offset(), *row, *step, {}, {}};
+  for (std::size_t d = batches.from; d < batches.to; ++d) {
     m.extents.push_back(access.extent(d));
     m.strides.push_back(access.coefficient(d));
   }

@@ -37,8 +37,13 @@ struct Matrices {
   }
 };
 
-/// `access` as matrices whose batches are the axes [batch, batch_end); nothing where it is masked or no single view.
-std::optional<Matrices> matrices_of(const Access& access, std::size_t batch, std::size_t batch_end);
+/// Axes [from, to) of an access.
+struct AxisRange {
+  std::size_t from;
+  std::size_t to;
+};
+/// `access` as matrices; nothing where it is masked or no single view, or where rows or depths do not walk evenly.
+std::optional<Matrices> matrices_of(const Access& access, AxisRange batches, AxisRange rows, AxisRange depths);
 
 /// How a contraction runs. All paths but Dots add products in one order.
 enum class ProductPath : std::uint8_t {

@@ -3,7 +3,7 @@
 #include <algorithm>
 
 #include "base/hash.hpp"
-#include "codegen/lower_alone.hpp"
+#include "codegen/lower.hpp"
 #include "codegen/stack.hpp"
 #include "oriel/inline_vector.hpp"
 

@@ -1,8 +1,12 @@
 #include "codegen/stencil.hpp"
 
+#include <fmt/format.h>
+
 #include <algorithm>
 #include <cstdlib>
 #include <numeric>
+#include <optional>
+#include <vector>
 
 #include "oriel/inline_vector.hpp"
 
@@ -55,6 +59,12 @@ struct Reads {
   bool several = false;
 };
 
+// The reads of different elements at a point, and the extents of the least box that holds them, by outer loop.
+struct Stencil {
+  std::int64_t reads = 0;
+  std::vector<std::int64_t> extents;
+};
+
 std::optional<Stencil> stencil_of(const LoopProgram& program, const Reads& reads) {
   const Access& first = program.accesses[reads.first];
   InlineVector<std::int64_t, 8> shifts{0};
@@ -75,14 +85,15 @@ std::optional<Stencil> stencil_of(const LoopProgram& program, const Reads& reads
     }
   }
   if (shifts.size() < 2) return std::nullopt;
-  Stencil stencil{static_cast<std::size_t>(reads.argument), static_cast<std::int64_t>(shifts.size()), {}};
+  Stencil stencil{static_cast<std::int64_t>(shifts.size()), {}};
   for (std::size_t d = 0; d < least.size(); ++d) stencil.extents.push_back(most[d] - least[d] + 1);
   return stencil;
 }
 
 }  // namespace
 
-std::optional<Stencil> stencil_form(const LoopProgram& program) {
+std::string stencil_text(const LoopProgram& program) {
+  if (!std::holds_alternative<Elementwise>(program.form)) return {};
   InlineVector<Reads, 8> list;
   bool any = false;
   for (std::size_t a = 0; a < program.accesses.size(); ++a) {
@@ -96,14 +107,18 @@ std::optional<Stencil> stencil_form(const LoopProgram& program) {
     reads.several = reads.argument >= 0;
     if (!reads.several) reads = {access.buffer, a, false};
   }
-  if (!any) return std::nullopt;
-  std::optional<Stencil> best;
+  if (!any) return {};
+  std::int64_t most = 0;
+  std::string text;
   for (const Reads& reads : list) {
-    if (!reads.several) continue;
-    std::optional<Stencil> found = stencil_of(program, reads);
-    if (found && (!best || found->reads > best->reads)) best = std::move(found);
+    const std::optional<Stencil> stencil = reads.several ? stencil_of(program, reads) : std::nullopt;
+    if (!stencil || stencil->reads <= most) continue;
+    most = stencil->reads;
+    text = fmt::format("stencil: {} reads of {} in {}", most,
+                       program.arguments[static_cast<std::size_t>(reads.argument)].name,
+                       fmt::join(stencil->extents, " x "));
   }
-  return best;
+  return text;
 }
 
 }  // namespace oriel::codegen

@@ -6,9 +6,9 @@
 #include <vector>
 
 #include "codegen/cost.hpp"
+#include "codegen/definitions.hpp"
 #include "codegen/join.hpp"
 #include "codegen/stack.hpp"
-#include "codegen/unused.hpp"
 
 namespace oriel::codegen {
 namespace {
@@ -58,13 +58,11 @@ class Unroller {
       unroll(stage);
       append(stage.outer);
     }
-    LoweredKernel kernel;
-    kernel.program = std::move(out_);
-    drop_unused_accesses(kernel);
-    std::string name = kernel.program.name;
-    finish(kernel.program);
-    kernel.program.name = std::move(name);
-    return std::move(kernel.program);
+    drop_unused_accesses(out_);
+    std::string name = out_.name;
+    finish(out_);
+    out_.name = std::move(name);
+    return std::move(out_);
   }
 
  private:

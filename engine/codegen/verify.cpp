@@ -6,7 +6,6 @@
 
 #include "codegen/loop_program.hpp"
 #include "codegen/stack.hpp"
-#include "codegen/verify_decisions.hpp"
 #include "graph/build.hpp"
 #include "oriel/error.hpp"
 #include "view/positions.hpp"
@@ -165,13 +164,11 @@ class Verifier {
 
   /// Does nothing but gathers use the access? They check their positions when they run.
   bool only_gathered(std::size_t a) const {
-    const auto other = [&](const Instr& in) {
-      return has_access(in) && in.aux == static_cast<std::int32_t>(a) && in.code != Code::Gather;
-    };
-    return std::none_of(program_.stages.begin(), program_.stages.end(), [&](const Stage& stage) {
-      return std::any_of(stage.body.begin(), stage.body.end(), other) ||
-             std::any_of(stage.outer.begin(), stage.outer.end(), other);
+    bool only = true;
+    each_instruction(program_, [&](const Instr& in) {
+      only = only && (!has_access(in) || in.aux != static_cast<std::int32_t>(a) || in.code == Code::Gather);
     });
+    return only;
   }
 
   void check_access(std::size_t a) {

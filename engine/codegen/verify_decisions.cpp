@@ -1,5 +1,4 @@
-#include "codegen/verify_decisions.hpp"
-
+// Compares what the schedule decided about a program with its instructions and accesses.
 #include <fmt/format.h>
 
 #include "codegen/definitions.hpp"

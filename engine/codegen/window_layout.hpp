@@ -8,6 +8,7 @@
 #include "codegen/definitions.hpp"
 #include "codegen/loop_program.hpp"
 #include "oriel/inline_vector.hpp"
+#include "oriel/view.hpp"
 
 namespace oriel::codegen {
 
@@ -71,5 +72,9 @@ class WindowLoops {
   std::size_t inner_;
   Definitions definitions_;
 };
+
+/// The stack through which a source reads its buffer; nothing if some point may lie outside of the buffer.
+std::optional<ShapeTracker> source_tracker(const WindowLoops& loops, const LoopProgram& program, const Windows& w,
+                                           const WindowLayout& l, const Access& access);
 
 }  // namespace oriel::codegen

@@ -1,4 +1,4 @@
-#include "codegen/window_programs.hpp"
+#include "codegen/window_layout.hpp"
 
 #include "codegen/definitions.hpp"
 #include "codegen/stack.hpp"

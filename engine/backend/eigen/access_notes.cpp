@@ -1,4 +1,4 @@
-#include "backend/eigen/access_notes.hpp"
+#include "backend/eigen/run.hpp"
 
 #include <fmt/format.h>
 
@@ -10,7 +10,6 @@
 #include <set>
 #include <utility>
 
-#include "backend/eigen/kernel_time.hpp"
 #include "backend/eigen/tile/pattern.hpp"
 #include "backend/eigen/tile/row_gathers.hpp"
 #include "codegen/definitions.hpp"

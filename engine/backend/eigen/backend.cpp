@@ -7,14 +7,11 @@
 #include <string_view>
 #include <thread>
 
-#include "backend/eigen/access_notes.hpp"
 #include "backend/eigen/isa/levels.hpp"
-#include "backend/eigen/kernel_time.hpp"
 #include "backend/eigen/products/contraction_plan.hpp"
 #include "backend/eigen/products/parts.hpp"
 #include "backend/eigen/products/windows_plan.hpp"
 #include "backend/eigen/run.hpp"
-#include "backend/eigen/tile/path_functions.hpp"
 #include "backend/eigen/tile/plan.hpp"
 #include "base/context.hpp"
 #include "base/debug.hpp"
@@ -301,26 +298,17 @@ PathReport paths_of(const EigenBackend& /*backend*/, const codegen::LoopProgram&
 
 std::string method_of(const EigenBackend& backend, const codegen::LoopProgram& program, const isa::Table& table,
                       std::int64_t tile) {
-  const auto described = [&](KernelPath path) {
-    const PathFunctions* const functions = functions_of(path);
-    return functions == nullptr ? std::string() : functions->describe(program, table);
-  };
-  if (std::holds_alternative<codegen::Sort>(program.form)) return described(KernelPath::Sort);
-  if (std::holds_alternative<codegen::Scan>(program.form)) return described(KernelPath::Scan);
-  if (std::holds_alternative<codegen::Scatter>(program.form)) return described(KernelPath::Scatter);
-  if (std::holds_alternative<codegen::Host>(program.form)) return described(KernelPath::Host);
-  if (std::holds_alternative<codegen::Parts>(program.form)) return describe_parts(program, table);
   if (codegen::unrolled(program))
     return "its short rows are unrolled: neighbouring points fill the registers, and terms are added one by one";
-  std::string text = describe_windows(program, table);
-  if (text.empty()) text = describe_contraction(program, table);
-  if (text.empty()) text = described(KernelPath::SmallProducts);
-  if (!text.empty()) return text;
+  const std::shared_ptr<const Plan> plan = make_plan(program, table, tile);
+  if (plan->by_use != nullptr) return plan->by_use->describe(program);
+  if (plan->parts != nullptr) return describe_parts(*plan->parts);
+  if (plan->windows != nullptr) return describe_windows(*plan->windows);
+  if (plan->contraction != nullptr) return describe_product(*plan->contraction);
   if (const codegen::Contraction* product = codegen::contraction_in(program.form))
     return "contraction: " + codegen::to_string(*product) + " (rows, columns, depth); tile by tile";
-  text = backend.Backend::method(program);
-  for (const std::string& note : access_notes(program, *make_plan(program, table, tile)))
-    text += (text.empty() ? "" : "\n") + note;
+  std::string text = backend.Backend::method(program);
+  for (const std::string& note : access_notes(program, *plan)) text += (text.empty() ? "" : "\n") + note;
   return text;
 }
 

@@ -6,8 +6,8 @@
 #include "backend/eigen/products/contraction_plan.hpp"
 #include "backend/eigen/products/parts.hpp"
 #include "backend/eigen/products/windows_plan.hpp"
-#include "backend/eigen/tile/path_functions.hpp"
 #include "backend/eigen/tile/plan.hpp"
+#include "oriel/error.hpp"
 
 namespace oriel::backend::eigen {
 
@@ -20,7 +20,7 @@ KernelPath path_of(const LoopProgram& program, const Plan& plan) {
   if (plan.points == 0) return KernelPath::Nothing;
   if (plan.windows != nullptr) return KernelPath::Windows;
   if (plan.contraction != nullptr) return path_of(*plan.contraction);
-  if (plan.small != nullptr) return KernelPath::SmallProducts;
+  if (plan.by_use != nullptr) return KernelPath::SmallProducts;
   return codegen::reduces(program.form) ? KernelPath::Reductions : KernelPath::Elementwise;
 }
 
@@ -36,11 +36,20 @@ struct FormPlanner {
     return plan;
   }
 
+  std::int64_t rows_alone() const {
+    return program.sorting    ? program.sorting->rows
+           : program.scanning ? program.scanning->rows
+                              : program.scattering->rows;
+  }
   // A kernel of one op that reads memory.
   std::shared_ptr<const Plan> alone(KernelPath path) const {
+    const MakePathPlan planner = path_planner(path);
+    if (planner == nullptr)
+      throw InternalError("compile", "this program has no part for kernels on the path \"" + text(path) +
+                                         "\": nothing that makes such nodes was called (base/by_use.hpp)");
     const std::shared_ptr<Plan> plan = begin();
-    plan->alone = &needed_functions(path);
-    plan->alone->plan(program, table, *plan);
+    plan->by_use = planner(program, table);
+    plan->points = program.hosting ? program.arguments.back().elements.value() : rows_alone();
     plan->arguments = program.arguments.size();
     if (plan->points > 0) plan->path = path;
     return plan;
@@ -63,8 +72,6 @@ struct FormPlanner {
 
   std::shared_ptr<const Plan> operator()(const codegen::Windows&) const { return reduction(); }
   std::shared_ptr<const Plan> operator()(const codegen::Contraction&) const { return reduction(); }
-  // Stencils have no path of their own: tiles read their neighbours from the cache.
-  std::shared_ptr<const Plan> operator()(const codegen::Stencil&) const { return tiles(); }
   std::shared_ptr<const Plan> operator()(const codegen::Elementwise&) const { return tiles(); }
   std::shared_ptr<const Plan> operator()(const codegen::PlainReduction&) const { return tiles(); }
   std::shared_ptr<const Plan> operator()(const codegen::Rows&) const { return tiles(); }
@@ -74,9 +81,9 @@ struct FormPlanner {
     const std::shared_ptr<Plan> plan = make_tile_plan(program, table, tile);
     plan->windows = plan_windows(program, table);
     if (plan->windows == nullptr) plan->contraction = plan_contraction(program, table);
-    const PathFunctions* const small = functions_of(KernelPath::SmallProducts);
+    const MakePathPlan small = path_planner(KernelPath::SmallProducts);
     if (plan->windows == nullptr && plan->contraction == nullptr && small != nullptr)
-      small->plan(program, table, *plan);
+      plan->by_use = small(program, table);
     plan->path = path_of(program, *plan);
     return plan;
   }

@@ -1,4 +1,4 @@
-#include "backend/eigen/kernel_time.hpp"
+#include "backend/eigen/run.hpp"
 
 #include <algorithm>
 #include <cmath>
@@ -7,7 +7,6 @@
 #include "backend/eigen/products/contraction_plan.hpp"
 #include "backend/eigen/products/small_plan.hpp"
 #include "backend/eigen/products/windows_plan.hpp"
-#include "backend/eigen/tile/path_functions.hpp"
 #include "schedule/rates.hpp"
 
 namespace oriel::backend::eigen {
@@ -61,20 +60,15 @@ double product_time(const codegen::Contraction& c) {
          static_cast<double>(c.columns) * static_cast<double>(c.depth);
 }
 
-double small_time(const codegen::Contraction& c) {
-  const auto rows = static_cast<double>(c.rows), columns = static_cast<double>(c.columns);
-  const auto depth = static_cast<double>(c.depth);
-  const double moved = (rows + columns) * depth + rows * columns;
-  return width(c.dtype) * static_cast<double>(c.batches) *
-         (kTime.side_by_side * rows * columns * depth + kTime.lane * moved);
-}
-
 }  // namespace
 
 double estimated_seconds(const codegen::LoopProgram& program, const Plan& plan) {
   double work = 0;
-  if (plan.alone != nullptr) {
-    work = plan.alone->nanoseconds(plan);
+  if (plan.by_use != nullptr) {
+    work = plan.by_use->nanoseconds();
+    // The tile machine runs what follows small products.
+    if (const SmallPlan* small = small_plan(plan); small != nullptr && !small->results)
+      work += tile_time(program, plan, true);
   } else if (plan.parts != nullptr) {
     // Most reductions of fused kernels are products.
     for (const codegen::Stage& stage : program.stages) {
@@ -85,8 +79,6 @@ double estimated_seconds(const codegen::LoopProgram& program, const Plan& plan) 
     work += tile_time(program, plan, true);
   } else if (plan.contraction != nullptr) {
     work = product_time(plan.contraction->shape) + tile_time(program, plan, true);
-  } else if (plan.small != nullptr) {
-    work = small_time(plan.small->shape) + (plan.small->results ? 0 : tile_time(program, plan, true));
   } else if (plan.windows != nullptr) {
     const codegen::Windows& w = plan.windows->shape;
     work = kTime.window * width(w.dtype) * static_cast<double>(w.slow_points * w.y_points * w.x_points) *

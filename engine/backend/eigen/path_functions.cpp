@@ -1,18 +1,11 @@
-#include "backend/eigen/tile/path_functions.hpp"
-
+// The paths of kernels that a program may have by use.
 #include <array>
 #include <atomic>
-#include <type_traits>
 
 #include "backend/eigen/isa/by_use.hpp"
 #include "backend/eigen/products/small_plan.hpp"
-#include "backend/eigen/products/small_products.hpp"
-#include "backend/eigen/tile/host.hpp"
-#include "backend/eigen/tile/scan.hpp"
-#include "backend/eigen/tile/scatter.hpp"
-#include "backend/eigen/tile/sort.hpp"
+#include "backend/eigen/tile/one_op.hpp"
 #include "base/by_use.hpp"
-#include "oriel/error.hpp"
 
 namespace oriel::backend::eigen {
 
@@ -20,92 +13,51 @@ using codegen::LoopProgram;
 
 namespace {
 
-std::int64_t points_alone(const LoopProgram& program) {
-  if (program.sorting) return program.sorting->rows;
-  if (program.scanning) return program.scanning->rows;
-  if (program.scattering) return program.scattering->rows;
-  return program.arguments.back().elements.value();
+std::shared_ptr<const PathPlan> sort(const LoopProgram& program, const isa::Table& table) {
+  return make_sort_plan(program, table);
 }
-
-/// Of a kernel of one op: the member of the plan that belongs to it, and how that is made, described, run and timed.
-template <auto kMember, auto kMake, auto kDescribe, auto kRun, auto kNanoseconds>
-struct OneOpPath {
-  static auto made(const LoopProgram& program, const isa::Table& table) {
-    if constexpr (std::is_invocable_v<decltype(kMake), const LoopProgram&, const isa::Table&>)
-      return kMake(program, table);
-    else
-      return kMake(program);
-  }
-  static void plan(const LoopProgram& program, const isa::Table& table, Plan& plan) {
-    plan.*kMember = made(program, table);
-    plan.points = points_alone(program);
-  }
-  static std::string describe(const LoopProgram& program, const isa::Table& table) {
-    return kDescribe(*made(program, table));
-  }
-  static void run(const Plan& plan, const Team& threads, std::span<void* const> arguments,
-                  std::span<const graph::Scalar>) {
-    kRun(*(plan.*kMember), threads, arguments);
-  }
-  static double nanoseconds(const Plan& plan) { return kNanoseconds(*(plan.*kMember)); }
-  static constexpr PathFunctions functions{plan, describe, run, nanoseconds};
-};
-
-constexpr PathFunctions kSorts =
-    OneOpPath<&Plan::sorting, make_sort_plan, describe_sort, run_sort, sort_nanoseconds>::functions;
-constexpr PathFunctions kScans =
-    OneOpPath<&Plan::scanning, make_scan_plan, describe_scan, run_scan, scan_nanoseconds>::functions;
-constexpr PathFunctions kScatters =
-    OneOpPath<&Plan::scattering, make_scatter_plan, describe_scatter, run_scatter, scatter_nanoseconds>::functions;
-constexpr PathFunctions kHosts =
-    OneOpPath<&Plan::hosting, make_host_plan, describe_host, run_host, host_nanoseconds>::functions;
-
-constexpr PathFunctions kSmallProducts{
-    [](const LoopProgram& program, const isa::Table& table, Plan& plan) {
-      plan.small = plan_small_products(program, table);
-    },
-    [](const LoopProgram& program, const isa::Table& table) { return describe_small_products(program, table); },
-    [](const Plan& plan, const Team& threads, std::span<void* const> arguments,
-       std::span<const graph::Scalar> parameters) { run_small_products(*plan.small, threads, arguments, parameters); },
-    nullptr};
+std::shared_ptr<const PathPlan> scan(const LoopProgram& program, const isa::Table& table) {
+  return make_scan_plan(program, table);
+}
+std::shared_ptr<const PathPlan> scatter(const LoopProgram& program, const isa::Table&) {
+  return make_scatter_plan(program);
+}
+std::shared_ptr<const PathPlan> host(const LoopProgram& program, const isa::Table&) { return make_host_plan(program); }
+std::shared_ptr<const PathPlan> small(const LoopProgram& program, const isa::Table& table) {
+  return plan_small_products(program, table);
+}
 
 constexpr std::size_t kPaths = static_cast<std::size_t>(KernelPath::SmallProducts) + 1;
 
 #ifdef ORIEL_BY_USE
-constinit std::array<std::atomic<const PathFunctions*>, kPaths> known{};
+constinit std::array<std::atomic<MakePathPlan>, kPaths> known{};
 
-void use(KernelPath path, const PathFunctions& functions) {
-  known[static_cast<std::size_t>(path)].store(&functions, std::memory_order_release);
+void use(KernelPath path, MakePathPlan planner) {
+  known[static_cast<std::size_t>(path)].store(planner, std::memory_order_release);
 }
 #endif
 
 }  // namespace
 
-const PathFunctions* functions_of(KernelPath path) noexcept {
+MakePathPlan path_planner(KernelPath path) noexcept {
 #ifdef ORIEL_BY_USE
   return known[static_cast<std::size_t>(path)].load(std::memory_order_acquire);
 #else
   switch (path) {
     case KernelPath::Sort:
-      return &kSorts;
+      return sort;
     case KernelPath::Scan:
-      return &kScans;
+      return scan;
     case KernelPath::Scatter:
-      return &kScatters;
+      return scatter;
     case KernelPath::Host:
-      return &kHosts;
+      return host;
     case KernelPath::SmallProducts:
-      return &kSmallProducts;
+      return small;
     default:
       return nullptr;
   }
 #endif
-}
-
-const PathFunctions& needed_functions(KernelPath path) {
-  if (const PathFunctions* const functions = functions_of(path)) return *functions;
-  throw InternalError("compile", "this program has no part for kernels on the path \"" + text(path) +
-                                     "\": nothing that makes such nodes was called (base/by_use.hpp)");
 }
 
 }  // namespace oriel::backend::eigen
@@ -121,15 +73,15 @@ void functions() { isa::use_functions(); }
 void reductions() { isa::use_reductions(); }
 void sorts() {
   isa::use_sorts();
-  eigen::use(KernelPath::Sort, eigen::kSorts);
+  eigen::use(KernelPath::Sort, eigen::sort);
 }
 void scans() {
   isa::use_scans();
-  eigen::use(KernelPath::Scan, eigen::kScans);
+  eigen::use(KernelPath::Scan, eigen::scan);
 }
-void scatters() { eigen::use(KernelPath::Scatter, eigen::kScatters); }
-void host_calls() { eigen::use(KernelPath::Host, eigen::kHosts); }
-void small_products() { eigen::use(KernelPath::SmallProducts, eigen::kSmallProducts); }
+void scatters() { eigen::use(KernelPath::Scatter, eigen::scatter); }
+void host_calls() { eigen::use(KernelPath::Host, eigen::host); }
+void small_products() { eigen::use(KernelPath::SmallProducts, eigen::small); }
 
 }  // namespace oriel::by_use
 #endif

@@ -1,11 +1,10 @@
 #include "backend/eigen/run.hpp"
 
+#include "backend/eigen/products/contraction_plan.hpp"
 #include "backend/eigen/products/kept_panels.hpp"
 #include "backend/eigen/products/parts.hpp"
-#include "backend/eigen/products/product.hpp"
-#include "backend/eigen/products/windows.hpp"
+#include "backend/eigen/products/windows_plan.hpp"
 #include "backend/eigen/tile/machine.hpp"
-#include "backend/eigen/tile/path_functions.hpp"
 
 namespace oriel::backend::eigen {
 
@@ -19,14 +18,13 @@ void run_plan(const Plan& plan, const Team& threads, std::span<void* const> argu
     case KernelPath::Scan:
     case KernelPath::Scatter:
     case KernelPath::Host:
-      return plan.alone->run(plan, threads, arguments, parameters);
+    case KernelPath::SmallProducts:
+      return plan.by_use->run(threads, arguments, parameters);
     case KernelPath::Rows:
     case KernelPath::Online:
       return run_parts(*plan.parts, threads, arguments, parameters, keeping);
     case KernelPath::Windows:
       return run_windows(*plan.windows, threads, arguments, parameters);
-    case KernelPath::SmallProducts:
-      return needed_functions(plan.path).run(plan, threads, arguments, parameters);
     case KernelPath::Blocked:
     case KernelPath::Streamed:
     case KernelPath::DotProducts:

@@ -7,8 +7,7 @@
 #include <utility>
 
 #include "oriel/error.hpp"
-#include "source/items/product.hpp"
-#include "source/items/tiles.hpp"
+#include "source/items/mappings.hpp"
 
 namespace oriel::backend::items {
 namespace {

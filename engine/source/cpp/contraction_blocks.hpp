@@ -1,8 +1,10 @@
-// How a rendered contraction is cut into blocks, and where its factors' elements lie when they are multiplied.
+// How a rendered contraction is cut into blocks, where its factors' elements lie when they are multiplied, and the loop
+// programs that pack them and finish the results.
 #pragma once
 
 #include <cstdint>
 
+#include "codegen/contraction.hpp"
 #include "codegen/product_form.hpp"
 #include "source/cpp/loops_source.hpp"
 
@@ -52,5 +54,26 @@ struct ContractionBlocks {
 ContractionBlocks choose_blocks(const codegen::ProductForm& plan, Keep keep, int longest_tile);
 /// Blocks that do for all sizes. Both factors are packed. `plan`: at some sizes, of which the speed alone depends.
 ContractionBlocks symbolic_blocks(const codegen::ProductForm& plan, Keep keep, int longest_tile);
+
+/// A program without inner loops, and the argument of it that lies in what the kernel keeps.
+struct PackedProgram {
+  codegen::LoopProgram program;
+  int argument = 0;
+};
+
+/// Stores a factor's elements, `pitch` apart from row to row (columns are rows of the right factor) and side by side
+/// along the depth, its points numbered by batch, row and depth; or, without `by_rows`, `pitch` apart from depth to
+/// depth, numbered by depth, batch and row. Batches lie over each other.
+PackedProgram packing_program(const codegen::LoopProgram& program, const codegen::Contraction& contraction, bool left,
+                              bool by_rows, std::int64_t pitch);
+
+/// Joins neighbouring loops that are one loop in all operands. `symbolic`: the same program with symbolic sizes, for
+/// which it must hold too and which is joined as well; or null.
+void merge_loops(codegen::LoopProgram& program, codegen::LoopProgram* symbolic);
+
+/// What is done to the results, which are read `pitch` apart from row to row; points are numbered by batch, row and
+/// column.
+PackedProgram results_program(const codegen::LoopProgram& program, const codegen::Contraction& contraction,
+                              std::int64_t pitch);
 
 }  // namespace oriel::source::cpp

@@ -9,10 +9,8 @@
 
 #include "codegen/join.hpp"
 #include "source/cpp/contraction_blocks.hpp"
-#include "source/cpp/contraction_programs.hpp"
-#include "source/cpp/heading.hpp"
 #include "source/cpp/kernel_sizes.hpp"
-#include "source/cpp/loop_order.hpp"
+#include "source/cpp/loops_source.hpp"
 #include "source/cpp/product_order.hpp"
 #include "source/cpp/snippets.hpp"
 #include "source/cpp/spelling.hpp"
@@ -30,19 +28,17 @@ using codegen::round_up;
 
 class ContractionSource {
  public:
-  ContractionSource(const LoopProgram& program, const ProductForm& plan, Keep keep, int longest_tile,
-                    SharedHelpers* shared, const SymbolicSizes* symbolic = nullptr, const PlainLoops* loops = nullptr)
+  ContractionSource(const LoopProgram& program, const ProductForm& plan, const LoopsForm& form, const PlainLoops* loops)
       : program_(program),
         plan_(plan),
         shape_(plan.shape),
-        keep_(keep),
-        longest_tile_(longest_tile),
-        shared_(shared),
-        symbolic_(symbolic),
+        form_(form),
+        keep_(form.keep),
+        symbolic_(form.symbolic),
         loops_(loops),
         name_(identifier(program.name)),
-        blocks_(symbolic != nullptr ? symbolic_blocks(plan, keep, longest_tile)
-                                    : choose_blocks(plan, keep, longest_tile)) {
+        blocks_(symbolic_ != nullptr ? symbolic_blocks(plan, keep_, form.longest_tile)
+                                     : choose_blocks(plan, keep_, form.longest_tile)) {
     const std::int64_t bytes = blocks_.size() * static_cast<std::int64_t>(itemsize(shape_.dtype));
     frames_at_ = round_up(bytes, 64);
     bytes_ = std::max(frames_at_, loops != nullptr ? loops->bytes : 0);
@@ -86,7 +82,7 @@ class ContractionSource {
     LoopProgram symbolic;
     if (symbolic_ != nullptr) symbolic = make(*symbolic_->program).program;
     merge_loops(part.program, symbolic_ != nullptr ? &symbolic : nullptr);
-    LoopsForm form{keep, longest_tile_, part.argument, shared_};
+    LoopsForm form{keep, form_.longest_tile, part.argument, form_.shared};
     SymbolicSizes sizes{};
     if (symbolic_ != nullptr) {
       sizes = {&symbolic, symbolic_->table, symbolic_->numbers};
@@ -473,33 +469,22 @@ void multiply(Work& w, Int batch, Int row, Int rows, Int column, Int columns) {
 
   /// Statements that choose the order of the sum, and leave where it is that of all other sums.
   std::string choose_order() {
-    const auto size = [&](SymInt n) {
-      return n.is_symbolic() ? fmt::format("sizes[{}]", symbolic_->table->place(n)) : to_string(n);
-    };
-    const Ints& outer = symbolic_->program->outer;
-    const auto points = [&](const std::vector<std::size_t>& loops) {
-      SymInt n = 1;
-      for (const std::size_t d : loops) n *= outer[d];
-      return size(n);
-    };
-    const SymInt depth = numel(symbolic_->program->stages[shape_.stage].inner);
+    const OrderText chosen = product_order(shape_, *symbolic_, program_);
     sizes_set_ = fmt::format(
         "  w.sizes = sizes;\n  w.order = order;\n  w.rows = {};\n  w.columns = {};\n  w.depth = {};\n  w.batches = "
         "{};\n",
-        points(shape_.row_loops), points(shape_.column_loops), size(depth), points(shape_.batch_loops));
+        chosen.rows, chosen.columns, chosen.depth, chosen.batches);
     return fmt::format(
         "  const ProductOrder order = {};\n  if (order.block == 0) return kernel_{}::{}(arguments, "
         "reinterpret_cast<const kernel_{}::Scalar*>(parameters), first, last, sizes{});\n",
-        product_order(shape_, *symbolic_->program, program_, size), loops_->name, loops_->name, loops_->name,
-        keep_ == Keep::Frame ? ", frame" : "");
+        chosen.order, loops_->name, loops_->name, loops_->name, keep_ == Keep::Frame ? ", frame" : "");
   }
 
   const LoopProgram& program_;
   const ProductForm& plan_;
   const codegen::Contraction& shape_;
+  const LoopsForm form_;
   const Keep keep_;
-  const int longest_tile_;
-  SharedHelpers* const shared_;
   const SymbolicSizes* const symbolic_;  // null if all sizes are numbers
   const PlainLoops* const loops_;
   std::string sizes_set_;  // statements that set the sizes of the work
@@ -537,14 +522,9 @@ bool takes_whole_rows(const LoopProgram& program, const LoopProgram* symbolic, s
   return form->shape.column_loops.empty() || form->shape.column_loops.front() >= columns;
 }
 
-LoopsSource render_contraction(const LoopProgram& program, const ProductForm& plan, Keep keep, int longest_tile,
-                               SharedHelpers* shared) {
-  return ContractionSource(program, plan, keep, longest_tile, shared).run();
-}
-
-LoopsSource render_contraction(const LoopProgram& program, const ProductForm& plan, Keep keep, int longest_tile,
-                               const SymbolicSizes& symbolic, const PlainLoops& loops) {
-  return ContractionSource(program, plan, keep, longest_tile, nullptr, &symbolic, &loops).run();
+LoopsSource render_contraction(const LoopProgram& program, const ProductForm& plan, const LoopsForm& form,
+                               const PlainLoops* loops) {
+  return ContractionSource(program, plan, form, loops).run();
 }
 
 std::int64_t rendered_blocks(const ProductForm& plan) {

@@ -18,20 +18,18 @@ std::optional<codegen::ProductForm> rendered_contraction(const codegen::LoopProg
 /// `symbolic`: the program with symbols; null if all sizes are numbers.
 bool takes_whole_rows(const codegen::LoopProgram& program, const codegen::LoopProgram* symbolic, std::size_t columns);
 
-/// The source, with the interface that render.hpp states. Blocks of results are dealt out to ranges of outer points: of
-/// ranges that cover all points once, each block is computed by one. An embedded kernel computes ranges of whole rows.
-LoopsSource render_contraction(const codegen::LoopProgram& program, const codegen::ProductForm& plan, Keep keep,
-                               int longest_tile, SharedHelpers* shared = nullptr);
-
-/// The same of symbolic sizes: `plan` is codegen::symbolic_form. The function also has the parameter `const
-/// std::int64_t* sizes` (render.hpp). Where no blocks of products are added at these sizes, it calls the function of
-/// `loops`, the same kernel's loops as they stand, with the same parameters.
 struct PlainLoops {
   std::string name;    // of the kernel
   std::int64_t bytes;  // of its frame
 };
-LoopsSource render_contraction(const codegen::LoopProgram& program, const codegen::ProductForm& plan, Keep keep,
-                               int longest_tile, const SymbolicSizes& symbolic, const PlainLoops& loops);
+
+/// The source, with the interface that render.hpp states. Blocks of results are dealt out to ranges of outer points: of
+/// ranges that cover all points once, each block is computed by one. An embedded kernel computes ranges of whole rows.
+/// For symbolic sizes, `plan` is codegen::symbolic_form, and the function also has the parameter `const std::int64_t*
+/// sizes` (render.hpp). Where no blocks of products are added at these sizes, it calls the function of `loops`, the
+/// same kernel's loops as they stand, with the same parameters.
+LoopsSource render_contraction(const codegen::LoopProgram& program, const codegen::ProductForm& plan,
+                               const LoopsForm& form, const PlainLoops* loops = nullptr);
 
 /// How many blocks of results render_contraction's source has at the longest tile: block b is computed by the range
 /// that holds point b * (points / blocks).

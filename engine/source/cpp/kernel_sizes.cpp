@@ -10,8 +10,8 @@ namespace oriel::source::cpp {
 using codegen::LoopProgram;
 
 std::string extent_of(const SymbolicSizes* symbolic, std::size_t argument, std::size_t d, std::int64_t number) {
-  const SymInt n = symbolic != nullptr ? symbolic->program->accesses[argument].axis(d).extent : SymInt(number);
-  return n.is_symbolic() ? fmt::format("sizes[{}]", symbolic->table->place(n)) : to_string(n);
+  if (symbolic == nullptr) return std::to_string(number);
+  return size_text(symbolic->program->accesses[argument].axis(d).extent, symbolic->table);
 }
 
 std::string KernelSizes::of(SymInt n) {

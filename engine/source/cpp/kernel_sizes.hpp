@@ -20,13 +20,13 @@ struct SymbolicSizes {
   const codegen::LoopProgram* program;
   SizeTable* table;
   std::span<const SizeNumber> numbers;  // the parameters that are sizes; the others must be constants
-  /// A unit by itself, for all sizes with one key (specialisation_key.hpp). Parameters are given at launch. The program
+  /// A unit by itself, for all sizes with one key (frame.hpp). Parameters are given at launch. The program
   /// may keep rows.
   bool unit = false;
   std::span<const std::int32_t> accesses = {};  // by access of the program: its number in the kernel; empty: the same
 };
 
-/// The extent of axis d of an argument of a kernel that runs alone (codegen/lower_alone.hpp), as text. `number`: if all
+/// The extent of axis d of an argument of a kernel that runs alone (codegen/lower.hpp), as text. `number`: if all
 /// sizes are numbers.
 std::string extent_of(const SymbolicSizes* symbolic, std::size_t argument, std::size_t d, std::int64_t number);
 

@@ -1,4 +1,4 @@
-#include "source/cpp/loop_plan.hpp"
+#include "source/cpp/loop_statements.hpp"
 
 #include <algorithm>
 #include <set>

@@ -1,4 +1,4 @@
-// One loop program as one function: its loops as they stand.
+// One loop program as one function: its loops as they stand, or in an order that fills packets.
 #pragma once
 
 #include <cstdint>
@@ -37,5 +37,9 @@ struct LoopsSource {
 
 /// Of a program of one part.
 LoopsSource render_loops(const codegen::LoopProgram& program, const LoopsForm& form);
+
+/// The program, whose sizes are numbers, with a long outer loop last where the last one is shorter than a packet, and
+/// with short reductions beside each other. Each point has the bits that it had: they depend on no order of points.
+codegen::LoopProgram with_long_last_loop(codegen::LoopProgram program);
 
 }  // namespace oriel::source::cpp

@@ -17,16 +17,13 @@ using codegen::LoopProgram;
 
 namespace {
 
-using SizeText = std::function<std::string(SymInt)>;
-
 /// The loops of one factor, and the loads that make it.
 class SymbolicFactor {
  public:
-  SymbolicFactor(const LoopProgram& symbolic, const LoopProgram& program, const Contraction& c, bool left,
-                 const SizeText& size)
-      : symbolic_(symbolic), dtype_(c.dtype), size_(size) {
-    const Ints& outer = symbolic.outer;
-    const Ints& inner = symbolic.stages[c.stage].inner;
+  SymbolicFactor(const SymbolicSizes& symbolic, const LoopProgram& program, const Contraction& c, bool left)
+      : symbolic_(*symbolic.program), dtype_(c.dtype), table_(symbolic.table) {
+    const Ints& outer = symbolic_.outer;
+    const Ints& inner = symbolic_.stages[c.stage].inner;
     for (std::size_t d = 0; d < inner.size(); ++d) loops_.push_back({outer.size() + d, inner[d]});
     summed_ = loops_.size();
     for (const std::size_t d : left ? c.row_loops : c.column_loops) loops_.push_back({d, outer[d]});
@@ -41,8 +38,9 @@ class SymbolicFactor {
     for (const Loop& loop : loops_) {
       codegen::SymbolicAxis axis{loop.extent, 0, 0, loop.extent};
       if (load != nullptr && loop.number < load->loops()) axis = load->axis(loop.number);
-      text += fmt::format("{}{{{}, {}, {}, {}}}", text.empty() ? "" : ", ", size_(loop.extent), size_(axis.coefficient),
-                          size_(axis.begin), size_(axis.end));
+      text +=
+          fmt::format("{}{{{}, {}, {}, {}}}", text.empty() ? "" : ", ", size_text(loop.extent, table_),
+                      size_text(axis.coefficient, table_), size_text(axis.begin, table_), size_text(axis.end, table_));
     }
     return text.empty() ? "{1, 0, 0, 1}" : text;
   }
@@ -87,39 +85,39 @@ class SymbolicFactor {
     if (loop.number >= access_of(in).loops()) return {};
     const SymInt stride = access_of(in).axis(loop.number).coefficient;
     if (identical(stride, 0)) return {};
-    return fmt::format("({} > 1 && ({}))", size_(loop.extent), fmt::format(fmt::runtime(test), size_(stride)));
+    return fmt::format("({} > 1 && ({}))", size_text(loop.extent, table_),
+                       fmt::format(fmt::runtime(test), size_text(stride, table_)));
   }
 
   const LoopProgram& symbolic_;
   DType dtype_;
-  const SizeText& size_;
+  SizeTable* table_;
   std::vector<Loop> loops_;
   std::size_t summed_ = 0;
   std::size_t own_ = 0;
   std::vector<Instr> made_;
 };
 
-std::string points_text(const Ints& extents, const std::vector<std::size_t>& loops, const SizeText& size) {
-  SymInt points = 1;
-  for (const std::size_t d : loops) points *= extents[d];
-  return size(points);
-}
-
 }  // namespace
 
-std::string product_order(const Contraction& c, const LoopProgram& symbolic, const LoopProgram& program,
-                          const SizeText& size) {
-  const Ints& outer = symbolic.outer;
-  const SymbolicFactor left(symbolic, program, c, true, size);
-  const SymbolicFactor right(symbolic, program, c, false, size);
-  return fmt::format(
+OrderText product_order(const Contraction& c, const SymbolicSizes& symbolic, const LoopProgram& program) {
+  const auto points = [&](const std::vector<std::size_t>& loops) {
+    SymInt n = 1;
+    for (const std::size_t d : loops) n *= symbolic.program->outer[d];
+    return size_text(n, symbolic.table);
+  };
+  const SymbolicFactor left(symbolic, program, c, true);
+  const SymbolicFactor right(symbolic, program, c, false);
+  OrderText text{points(c.batch_loops), points(c.row_loops), points(c.column_loops),
+                 size_text(numel(symbolic.program->stages[c.stage].inner), symbolic.table), ""};
+  text.order = fmt::format(
       "[&] {{\n    const Walk left[] = {{{}}};\n    const Walk right[] = {{{}}};\n    return product_order({}, {}, {}, "
       "{}, "
       "{}, {}, {}, {}, {}, {});\n  }}()",
-      left.walks(), right.walks(), points_text(outer, c.batch_loops, size), points_text(outer, c.row_loops, size),
-      points_text(outer, c.column_loops, size), size(numel(symbolic.stages[c.stage].inner)), left.factor("left"),
+      left.walks(), right.walks(), text.batches, text.rows, text.columns, text.depth, left.factor("left"),
       right.factor("right"), left.transposed(), right.transposed(), codegen::window_form(program) ? "true" : "false",
       itemsize(c.dtype));
+  return text;
 }
 
 }  // namespace oriel::source::cpp

@@ -2,16 +2,19 @@
 // decides it for numbers.
 #pragma once
 
-#include <functional>
 #include <string>
 
 #include "codegen/contraction.hpp"
+#include "source/cpp/kernel_sizes.hpp"
 
 namespace oriel::source::cpp {
 
-/// An expression of type ProductOrder. `symbolic`: the kernel, whose sizes `size` writes; `program`: the same at some
-/// sizes, which is this contraction.
-std::string product_order(const codegen::Contraction& product, const codegen::LoopProgram& symbolic,
-                          const codegen::LoopProgram& program, const std::function<std::string(SymInt)>& size);
+struct OrderText {
+  std::string batches, rows, columns, depth;  // numbers of points
+  std::string order;                          // an expression of type ProductOrder
+};
+/// `program`: the kernel at some sizes, which is this contraction.
+OrderText product_order(const codegen::Contraction& product, const SymbolicSizes& symbolic,
+                        const codegen::LoopProgram& program);
 
 }  // namespace oriel::source::cpp

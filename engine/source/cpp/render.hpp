@@ -59,7 +59,7 @@ std::string render_fused(const std::string& name, std::span<const FusedPart> par
 /// A kernel of symbolic sizes as a unit by itself, like render(). The function has one more parameter, `const
 /// std::int64_t* sizes`: the array of the table's sizes. `program`: the same at some sizes, one part that neither
 /// sorts nor runs as a blocked product. `accesses`: codegen::LoweredKernel::former_accesses. The source serves all
-/// sizes at which the kernel has the same key (specialisation_key.hpp) and is no blocked product. The function's name,
+/// sizes at which the kernel has the same key (frame.hpp) and is no blocked product. The function's name,
 /// which depends on the source alone, is put into `name`.
 std::string render_unit(const codegen::LoopProgram& symbolic, const codegen::LoopProgram& program,
                         std::span<const std::int32_t> accesses, SizeTable& table, std::string& name);

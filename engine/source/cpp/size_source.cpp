@@ -97,4 +97,8 @@ std::size_t SizeTable::place(SymInt size) {
   return known->second;
 }
 
+std::string size_text(SymInt n, SizeTable* table) {
+  return n.is_symbolic() ? fmt::format("sizes[{}]", table->place(n)) : to_string(n);
+}
+
 }  // namespace oriel::source::cpp

@@ -54,4 +54,7 @@ class SizeTable {
   std::vector<sym::Expr> sizes_;
 };
 
+/// A literal, or the size's element of the array, whose name is `sizes`. `table`: not null if n is a symbol.
+std::string size_text(SymInt n, SizeTable* table);
+
 }  // namespace oriel::source::cpp

@@ -1,4 +1,4 @@
-// What stands at the head of a C++ unit so that its helpers compile.
+// What stands at the head of a C++ unit so that its helpers compile, and the comment above a kernel.
 #pragma once
 
 #include <optional>
@@ -6,6 +6,7 @@
 #include <string_view>
 #include <vector>
 
+#include "codegen/loop_program.hpp"
 #include "oriel/dtype.hpp"
 #include "source/cpp/snippets.hpp"
 #include "source/shared_helpers.hpp"
@@ -30,5 +31,8 @@ inline constexpr std::string_view kEmbeddedLinkage = "__attribute__((noinline)) 
 std::string share_helpers(SharedHelpers& shared, std::optional<DType> main, const Snippets& snippets);
 /// The line that includes the header.
 std::string include_of(const SharedHelpers& shared);
+
+/// Loops, arguments by the names in `buffers`, parameters and accesses of a program, each line a comment.
+std::string heading(const codegen::LoopProgram& program, const std::vector<std::string>& buffers);
 
 }  // namespace oriel::source::cpp

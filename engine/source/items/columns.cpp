@@ -1,13 +1,13 @@
-#include "source/items/columns.hpp"
+#include "source/items/mappings.hpp"
 
 #include <fmt/format.h>
 
 #include <algorithm>
 #include <iterator>
+#include <numeric>
 #include <set>
 
 #include "codegen/keep.hpp"
-#include "source/items/source.hpp"
 #include "source/items/statements.hpp"
 #include "source/items/work_division.hpp"
 
@@ -35,10 +35,7 @@ class ColumnRenderer : private ItemStatementWriter {
  public:
   ColumnRenderer(const LoopProgram& program, const Dialect& dialect, const WorkDivision& work, std::int64_t vectors,
                  const DeviceTraits& table)
-      : ItemStatementWriter(program, dialect, table),
-        work_(work),
-        vectors_(vectors),
-        int_(dialect.position_type(work.wide)) {
+      : ItemStatementWriter(program, dialect, table, work), vectors_(vectors) {
     find_crossing();
   }
 
@@ -50,40 +47,24 @@ class ColumnRenderer : private ItemStatementWriter {
     for (std::size_t d = 0; d + 1 < rank; ++d) others *= static_cast<std::size_t>(program_.outer[d].value());
     const auto strips = [&](std::size_t unit) { return (columns + unit - 1) / unit; };
     const auto lanes = static_cast<std::size_t>(work_.outer_width);
-    std::vector<std::string> bodies{strip_body()};
+    std::vector<std::string> bodies{capture([&] { write_strip(); })};
     out.grids.push_back(
         {{strips(lanes * static_cast<std::size_t>(vectors_)), others, static_cast<std::size_t>(work_.parts)},
          {1, 1, 1}});
     Places partials;
     if (work_.parts > 1) {
-      bodies.push_back(join_body());
+      bodies.push_back(capture([&] { write_join(); }));
       out.grids.push_back({{strips(lanes), others, 1}, {1, 1, 1}});
-      const std::int64_t points = numel(program_.outer, "render").value();
-      for (const Reduction& r : program_.stages[0].reductions) {
-        partials.emplace_back(r.dtype, fmt::format("part{}", r.result));
-        out.partial_bytes.push_back(work_.parts * points * static_cast<std::int64_t>(itemsize(r.dtype)));
-      }
+      partials = partials_of(program_.stages[0], out);
     }
-    out.helpers = helpers_.all();
-    out.wide = work_.wide;
-    out.numbers = numbers_.all();
-    out.parameters = parameters_.all();
-    out.fp64 = work_.fp64;
     out.method =
         fmt::format("{} columns an item, {} vectors of {}", work_.outer_width * vectors_, vectors_, work_.outer_width);
     if (work_.parts > 1) out.method += "; reductions in parts, joined by a second function";
-    finish_source(program_, dialect_, out, bodies, parameters_.names(), partials);
-    return out;
+    return finished(std::move(out), program_, bodies, partials);
   }
 
  private:
-  static bool blocked(const Reduction& r) { return r.op == Op::Sum && is_floating(r.dtype); }
   std::size_t fast() const { return program_.outer.size() - 1; }
-  std::string outer_extent(std::size_t d) { return extent(fmt::format("o{}", d), program_.outer[d].value()); }
-  std::string inner_extent(std::size_t s, std::size_t d) {
-    return extent(fmt::format("stage {} r{}", s, d), program_.stages[s].inner[d].value());
-  }
-
   static void each_list(const Stage& stage, const auto& f) {
     f(stage.body);
     f(stage.outer);
@@ -119,13 +100,9 @@ class ColumnRenderer : private ItemStatementWriter {
     place.fast = place.width > 1 ? static_cast<int>(fast()) : -1;
     for (std::size_t d = 0; d <= fast(); ++d) place.names.push_back(fmt::format("o{}", d));
     line("const {0} strip = ({0}){2} * {1};", int_, first, dialect_.global_id(0));
-    if (fast() > 0) {
-      line("{0} rest = ({0}){1};", int_, dialect_.global_id(1));
-      for (std::size_t d = fast(); d-- > 0;) {
-        line("const {} o{} = {};", int_, d, d == 0 ? "rest" : fmt::format("rest % {}", outer_extent(d)));
-        if (d > 0) line("rest /= {};", outer_extent(d));
-      }
-    }
+    std::vector<std::size_t> others(fast());
+    std::iota(others.begin(), others.end(), std::size_t{0});
+    write_points(others, dialect_.global_id(1));
     return place;
   }
 
@@ -161,10 +138,6 @@ class ColumnRenderer : private ItemStatementWriter {
     }
     for (std::int64_t u = 0; u < vectors_; ++u)
       line("{} {}_{}{};", type, name, u, first.empty() ? "" : fmt::format(" = ({})({})", type, first));
-  }
-
-  std::string strip_body() {
-    return capture([&] { write_strip(); });
   }
 
   void write_strip() {
@@ -212,12 +185,7 @@ class ColumnRenderer : private ItemStatementWriter {
     sums("sum");
     const bool blocks = rank > 0 && stage.inner.back().value() > kSummedInARow &&
                         std::any_of(stage.reductions.begin(), stage.reductions.end(), blocked);
-    const bool split = work_.parts > 1;
-    const auto first_of = [&](std::size_t d) { return split && d == work_.split_loop ? "first" : "0"; };
-    const auto end_of = [&](std::size_t d) {
-      return split && d == work_.split_loop ? std::string("end") : inner_extent(s, d);
-    };
-    if (split) {
+    if (work_.parts > 1) {
       const std::string n = inner_extent(s, work_.split_loop);
       const std::string parts = extent("parts", work_.parts);
       line("const {0} share = ({1} + {2} - 1) / {2};", int_, n, parts);
@@ -227,11 +195,11 @@ class ColumnRenderer : private ItemStatementWriter {
     for (std::size_t d = 0; d < rank; ++d) {
       place.names.push_back(fmt::format("r{}", d));
       if (d + 1 < rank || !blocks) {
-        open("for ({0} r{1} = {2}; r{1} < {3}; ++r{1}) {{", int_, d, first_of(d), end_of(d));
+        open("for ({0} r{1} = {2}; r{1} < {3}; ++r{1}) {{", int_, d, first_of(d), end_of(s, d));
         continue;
       }
-      open("for ({0} b = {1}; b < {2}; b += {3}) {{", int_, first_of(d), end_of(d), kSummedInARow);
-      line("const {0} block_end = min({1}, b + {2});", int_, end_of(d), kSummedInARow);
+      open("for ({0} b = {1}; b < {2}; b += {3}) {{", int_, first_of(d), end_of(s, d), kSummedInARow);
+      line("const {0} block_end = min({1}, b + {2});", int_, end_of(s, d), kSummedInARow);
       sums("block");
       open("for ({0} r{1} = b; r{1} < block_end; ++r{1}) {{", int_, d);
     }
@@ -257,8 +225,7 @@ class ColumnRenderer : private ItemStatementWriter {
     each_vector(place, s, [&](const std::string& end) {
       if (work_.parts > 1) {
         for (const Reduction& r : stage.reductions)
-          line("{};", helpers_.store(r.dtype, place.width, fmt::format("part{}", r.result), partial_at(place), 1, "1",
-                                     "0", place.count, fmt::format("sum{}{}", r.result, end)));
+          line("{};", store_partial(r, place, fmt::format("sum{}{}", r.result, end)));
         return;
       }
       for (const Reduction& r : stage.reductions) define(r.result, fmt::format("sum{}{}", r.result, end), place.width);
@@ -272,17 +239,6 @@ class ColumnRenderer : private ItemStatementWriter {
     });
   }
 
-  std::string partial_at(const CodePosition& place) {
-    std::string flat = place.names[0];
-    for (std::size_t d = 1; d <= fast(); ++d)
-      flat = fmt::format("({}) * {} + {}", flat, outer_extent(d), place.names[d]);
-    return fmt::format("part * {} + {}", extent("points", numel(program_.outer, "render").value()), flat);
-  }
-
-  std::string join_body() {
-    return capture([&] { write_join(); });
-  }
-
   void write_join() {
     CodePosition place = open_points(std::to_string(work_.outer_width));
     line("const {} o{} = strip;", int_, fast());
@@ -292,8 +248,7 @@ class ColumnRenderer : private ItemStatementWriter {
     for (const Reduction& r : program_.stages[0].reductions) {
       const std::string name = fmt::format("sum{}", r.result);
       line("{0} {1} = ({0})({2});", value_type(r.dtype, place.width), name, helpers_.identity(r.op, r.dtype));
-      const std::string loaded = helpers_.load(r.dtype, place.width, fmt::format("part{}", r.result), partial_at(place),
-                                               1, "1", "0", place.count);
+      const std::string loaded = load_partial(r, place);
       line("for ({0} part = 0; part < {1}; ++part) {2} = {3};", int_, extent("parts", work_.parts), name,
            helpers_.join(r.op, r.dtype, place.width, name, loaded));
       define(r.result, name, place.width);
@@ -301,9 +256,7 @@ class ColumnRenderer : private ItemStatementWriter {
     for (const Stage& s : program_.stages) write_each(s.outer, place);
   }
 
-  const WorkDivision work_;
   const std::int64_t vectors_;
-  const std::string int_;
   std::vector<std::set<ValueId>> crossing_;  // by stage: the values of earlier stages that it reads
   std::set<ValueId> saved_;
   bool whole_ = false;  // writing for strips without missing columns

@@ -44,8 +44,8 @@ bool Factors::overwritten() const {
 constexpr std::int64_t kMostWindow = 16;
 
 FactorStatements::FactorStatements(const LoopProgram& program, const Dialect& dialect, const Factors& factors,
-                                   const Contraction& c, const DeviceTraits& table)
-    : ItemStatementWriter(factors.all, dialect, table), original_(program), factors_(factors), c_(c) {
+                                   const Contraction& c, const DeviceTraits& table, const WorkDivision& work)
+    : ItemStatementWriter(factors.all, dialect, table, work), original_(program), factors_(factors), c_(c) {
   count_roundings({factors.left, factors.right, factors.epilogue});
 }
 

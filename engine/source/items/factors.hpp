@@ -29,7 +29,7 @@ struct Factors {
 class FactorStatements : protected ItemStatementWriter {
  protected:
   FactorStatements(const codegen::LoopProgram& program, const Dialect& dialect, const Factors& factors,
-                   const codegen::Contraction& c, const DeviceTraits& table);
+                   const codegen::Contraction& c, const DeviceTraits& table, const WorkDivision& work);
 
   /// The indices of several loops, computed from one flat number; the last loop runs fastest. `kind` names the loops.
   std::vector<std::string> unravelled(const std::vector<std::int64_t>& extents, const char* kind,

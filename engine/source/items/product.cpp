@@ -1,4 +1,4 @@
-#include "source/items/product.hpp"
+#include "source/items/mappings.hpp"
 
 #include <fmt/format.h>
 
@@ -8,7 +8,6 @@
 
 #include "codegen/contraction.hpp"
 #include "source/items/factors.hpp"
-#include "source/items/source.hpp"
 #include "source/items/work_division.hpp"
 
 namespace oriel::source::items {
@@ -28,8 +27,7 @@ class ProductRenderer : private FactorStatements {
  public:
   ProductRenderer(const LoopProgram& program, const Dialect& dialect, const Factors& factors, const Contraction& c,
                   const DeviceTraits& table, const WorkDivision& work, std::size_t shape)
-      : FactorStatements(program, dialect, factors, c, table), work_(work), fma_(table.fma) {
-    int_ = dialect.position_type(work.wide);
+      : FactorStatements(program, dialect, factors, c, table, work), fma_(table.fma) {
     type_ = value_type(c.dtype);
     const auto item = static_cast<std::int64_t>(itemsize(c.dtype));
     lanes_ = std::max(2, table.width(itemsize(c.dtype)));
@@ -47,13 +45,9 @@ class ProductRenderer : private FactorStatements {
            (depth_ * (block_rows_ + block_columns_) + block_rows_ * block_columns_);
   }
 
-  void run(Rendered& out) {
-    out.body = capture([&] { write_kernel(); });
-    out.helpers = helpers_.all();
-    out.numbers = numbers_.all();
-    out.parameters = parameters_.all();
-    out.wide = work_.wide;
-    out.fp64 = work_.fp64;
+  Rendered run() {
+    Rendered out;
+    const std::string text = capture([&] { write_kernel(); });
     const auto blocks = [](std::int64_t n, std::int64_t unit) {
       return static_cast<std::size_t>((n + unit - 1) / unit);
     };
@@ -63,9 +57,9 @@ class ProductRenderer : private FactorStatements {
     out.method =
         fmt::format("{}: blocks of {} x {} results an item, panels of {} deep in local memory, {} x {} in registers",
                     to_string(c_), block_rows_, block_columns_, depth_, tile_rows_, tile_columns_);
+    out.shapes = static_cast<int>(std::size(kShapes));
+    return finished(std::move(out), original_, {text});
   }
-
-  const std::vector<std::string>& parameter_names() const { return parameters_.names(); }
 
  private:
   /// Writes the packing of a factor's block into its panel: `unit` rows side by side at each depth, zeros for missing
@@ -182,9 +176,8 @@ class ProductRenderer : private FactorStatements {
     write_epilogue();
   }
 
-  const WorkDivision& work_;
   bool fma_;
-  std::string int_, type_;
+  std::string type_;
   int lanes_ = 1, tile_rows_ = 1, tile_columns_ = 1;
   std::int64_t block_rows_ = 1, block_columns_ = 1, depth_ = 1;
 };
@@ -201,13 +194,8 @@ std::optional<Rendered> render_product(const LoopProgram& program, const Dialect
   const WorkDivision work = divide_work(program, table, {});
   const Factors factors(program, *c);
   if (factors.overwritten()) return std::nullopt;
-  Rendered out;
   const auto shape = static_cast<std::size_t>(std::max(options.shape, 0)) % std::size(kShapes);
-  ProductRenderer renderer(program, dialect, factors, *c, table, work, shape);
-  renderer.run(out);
-  out.shapes = static_cast<int>(std::size(kShapes));
-  finish_source(program, dialect, out, {out.body}, renderer.parameter_names());
-  return out;
+  return ProductRenderer(program, dialect, factors, *c, table, work, shape).run();
 }
 
 }  // namespace oriel::source::items

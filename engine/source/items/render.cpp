@@ -5,14 +5,8 @@
 #include <algorithm>
 #include <bit>
 
-#include "source/items/columns.hpp"
-#include "source/items/product.hpp"
-#include "source/items/scan.hpp"
-#include "source/items/sort.hpp"
-#include "source/items/source.hpp"
-#include "source/items/squares.hpp"
+#include "source/items/mappings.hpp"
 #include "source/items/statements.hpp"
-#include "source/items/tiles.hpp"
 #include "source/items/work_division.hpp"
 
 namespace oriel::source::items {
@@ -33,10 +27,7 @@ constexpr std::size_t kMostTwice = 8;
 class Renderer : private ItemStatementWriter {
  public:
   Renderer(const LoopProgram& program, const Dialect& dialect, const DeviceTraits& table, const RenderOptions& options)
-      : ItemStatementWriter(program, dialect, table),
-        table_(table),
-        work_(divide_work(program, table, options)),
-        int_(dialect.position_type(work_.wide)) {}
+      : ItemStatementWriter(program, dialect, table, divide_work(program, table, options)), table_(table) {}
 
   Rendered run() {
     for (std::size_t v = 0; v < kept_.size(); ++v)
@@ -49,29 +40,16 @@ class Renderer : private ItemStatementWriter {
       bodies.push_back(kernel_body(true));
       out.grids.push_back(grid_);
     }
-    out.helpers = helpers_.all();
-    out.wide = work_.wide;
-    out.numbers = numbers_.all();
-    out.parameters = parameters_.all();
-    out.fp64 = work_.fp64;
-    const std::int64_t points = numel(program_.outer, "render").value();
-    if (work_.parts > 1) {
-      for (const Reduction& r : split_stage().reductions)
-        out.partial_bytes.push_back(work_.parts * points * static_cast<std::int64_t>(itemsize(r.dtype)));
-    }
-    for (const ValueId v : kept_values_) {
-      const std::int64_t elements = numel(program_.stages[at(home_[at(v)])].inner, "render").value();
-      out.kept_bytes.push_back(elements * static_cast<std::int64_t>(itemsize(program_.values[at(v)])));
-    }
     out.method = method();
     out.shapes = work_.shapes;
     Places partials, kept;
-    if (work_.parts > 1)
-      for (const Reduction& r : split_stage().reductions)
-        partials.emplace_back(r.dtype, fmt::format("part{}", r.result));
-    for (const ValueId v : kept_values_) kept.emplace_back(program_.values[at(v)], kept_[at(v)]);
-    finish_source(program_, dialect_, out, bodies, parameters_.names(), partials, kept);
-    return out;
+    if (work_.parts > 1) partials = partials_of(split_stage(), out);
+    for (const ValueId v : kept_values_) {
+      const std::int64_t elements = numel(program_.stages[at(home_[at(v)])].inner, "render").value();
+      kept.emplace_back(program_.values[at(v)], kept_[at(v)]);
+      out.kept_bytes.push_back(elements * static_cast<std::int64_t>(itemsize(program_.values[at(v)])));
+    }
+    return finished(std::move(out), program_, bodies, partials, kept);
   }
 
  private:
@@ -143,19 +121,10 @@ class Renderer : private ItemStatementWriter {
            place.width > 1 ? fmt::format(" * {}", place.width) : "");
     }
     if (rank > 1) line("const {} o{} = ({}){};", int_, rank - 2, int_, dialect_.global_id(1));
-    const bool rest = rank > 2;
     if (parts) line("const int part = (int)({} % {});", dialect_.global_id(2), work_.parts);
-    if (rest) {
-      line("{} rest = ({})({}{});", int_, int_, dialect_.global_id(2), parts ? fmt::format(" / {}", work_.parts) : "");
-      for (std::size_t d = rank - 2; d-- > 0;) {
-        if (d == 0) {
-          line("const {} o0 = rest;", int_);
-        } else {
-          line("const {} o{} = rest % {};", int_, d, outer_extent(d));
-          line("rest /= {};", outer_extent(d));
-        }
-      }
-    }
+    std::vector<std::size_t> others;
+    for (std::size_t d = 0; d + 2 < rank; ++d) others.push_back(d);
+    write_points(others, fmt::format("({}{})", dialect_.global_id(2), parts ? fmt::format(" / {}", work_.parts) : ""));
     std::string outside;
     if (rank > 0 && grid_.local[0] > 1 && items == 1)
       outside = fmt::format("o{} >= {}", rank - 1, outer_extent(rank - 1));
@@ -168,13 +137,6 @@ class Renderer : private ItemStatementWriter {
     }
     return place;
   }
-
-  std::string outer_extent(std::size_t d) { return extent(fmt::format("o{}", d), program_.outer[d].value()); }
-  std::string inner_extent(std::size_t s, std::size_t d) {
-    return extent(fmt::format("stage {} r{}", s, d), program_.stages[s].inner[d].value());
-  }
-
-  static bool blocked(const Reduction& r) { return r.op == Op::Sum && is_floating(r.dtype); }
 
   /// In a group every item computes what is outer; one stores it.
   void write_outer(const Stage& stage, const CodePosition& outer) {
@@ -217,14 +179,7 @@ class Renderer : private ItemStatementWriter {
     bool blocks = false;
     for (const Reduction& r : stage.reductions) blocks = blocks || blocked(r);
     blocks = blocks && rank > 0 && stage.inner.back().value() > kSummedInARow * step;
-    const bool split = work_.parts > 1;
-    const auto first_of = [&](std::size_t d) {
-      return split && d == work_.split_loop ? std::string("first") : std::string("0");
-    };
-    const auto end_of = [&](std::size_t d) {
-      return split && d == work_.split_loop ? std::string("end") : inner_extent(s, d);
-    };
-    if (split) {
+    if (work_.parts > 1) {
       const std::string n = inner_extent(s, work_.split_loop);
       const int unit = work_.split_loop + 1 == rank ? std::max(step, 1) : 1;
       line("const {0} share = ({1} + {2}) / {3} * {4};", int_, n, work_.parts * unit - 1, work_.parts * unit, unit);
@@ -235,16 +190,16 @@ class Renderer : private ItemStatementWriter {
       place.names.push_back(fmt::format("r{}", d));
       const bool last = d + 1 == rank;
       if (!last || (work_.rows && work_.group == 1 && width == 1 && !blocks) || (!work_.rows && !blocks)) {
-        open("for ({0} r{1} = {2}; r{1} < {3}; ++r{1}) {{", int_, d, first_of(d), end_of(d));
+        open("for ({0} r{1} = {2}; r{1} < {3}; ++r{1}) {{", int_, d, first_of(d), end_of(s, d));
         continue;
       }
       if (blocks) {
-        open("for ({0} b = {1}; b < {2}; b += {3}) {{", int_, first_of(d), end_of(d), kSummedInARow * step);
-        line("const {0} block_end = min({1}, b + {2});", int_, end_of(d), kSummedInARow * step);
+        open("for ({0} b = {1}; b < {2}; b += {3}) {{", int_, first_of(d), end_of(s, d), kSummedInARow * step);
+        line("const {0} block_end = min({1}, b + {2});", int_, end_of(s, d), kSummedInARow * step);
         for (const Reduction& r : stage.reductions) declare(block_name(r), r);
       }
       const std::string from = blocks ? "b" : first_of(d);
-      const std::string to = blocks ? "block_end" : end_of(d);
+      const std::string to = blocks ? "block_end" : end_of(s, d);
       const std::string start = work_.rows && work_.group > 1 ? fmt::format("{} + item * {}", from, width) : from;
       twice = work_.rows && work_.group == 1 && width > 1 && stage.body.size() <= kMostTwice;
       if (twice) {
@@ -320,19 +275,8 @@ class Renderer : private ItemStatementWriter {
         define(r.result, sum, work_.rows ? 1 : width);
         continue;
       }
-      const std::string where = fmt::format("part * {} + {}", points(), flat(outer));
-      const std::string store =
-          helpers_.store(r.dtype, outer.width, fmt::format("part{}", r.result), where, 1, "1", "0", outer.count, sum);
-      line("{}{};", work_.rows && work_.group > 1 ? "if (item == 0) " : "", store);
+      line("{}{};", work_.rows && work_.group > 1 ? "if (item == 0) " : "", store_partial(r, outer, sum));
     }
-  }
-
-  std::string points() { return extent("points", numel(program_.outer, "render").value()); }
-  std::string flat(const CodePosition& outer) {
-    std::string text = "0";
-    for (std::size_t d = 0; d < program_.outer.size(); ++d)
-      text = d == 0 ? outer.names[0] : fmt::format("({}) * {} + {}", text, outer_extent(d), outer.names[d]);
-    return text;
   }
 
   void write_join(const CodePosition& outer) {
@@ -341,9 +285,7 @@ class Renderer : private ItemStatementWriter {
       const std::string name = fmt::format("sum{}", r.result);
       const std::string type = value_type(r.dtype, outer.width);
       line("{0} {1} = ({0})({2});", type, name, helpers_.identity(r.op, r.dtype));
-      const std::string loaded =
-          helpers_.load(r.dtype, outer.width, fmt::format("part{}", r.result),
-                        fmt::format("part * {} + {}", points(), flat(outer)), 1, "1", "0", outer.count);
+      const std::string loaded = load_partial(r, outer);
       line("for ({0} part = {1}; part < {2}; part += {3}) {4} = {5};", int_, group ? "item" : "0", work_.parts,
            group ? work_.group : 1, name, helpers_.join(r.op, r.dtype, outer.width, name, loaded));
       define(r.result, group ? over_group(r, name) : name, outer.width);
@@ -356,8 +298,6 @@ class Renderer : private ItemStatementWriter {
   const Stage& split_stage() const { return program_.stages[static_cast<std::size_t>(work_.split)]; }
 
   const DeviceTraits& table_;
-  const WorkDivision work_;
-  const std::string int_;
   std::vector<ValueId> kept_values_;
   Grid grid_;
 };

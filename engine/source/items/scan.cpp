@@ -1,4 +1,4 @@
-#include "source/items/scan.hpp"
+#include "source/items/mappings.hpp"
 
 #include <fmt/format.h>
 
@@ -8,7 +8,6 @@
 #include <string_view>
 #include <vector>
 
-#include "source/items/source.hpp"
 #include "source/items/statements.hpp"
 
 namespace oriel::source::items {
@@ -18,12 +17,10 @@ using codegen::LoopProgram;
 using codegen::Scanning;
 using graph::Op;
 
-// Items of a group that scans a tile, and the neighbouring elements of each. One element of padding after each 32 puts
-// the elements that items read side by side on different banks of local memory.
+// Items of a group that scans a tile, and the neighbouring elements of each.
 constexpr int kItems = 256;
 constexpr int kRun = 8;
 constexpr int kTile = kItems * kRun;
-constexpr int kBanks = 32;
 // Shares for each unit: groups of a GPU, items where lines lie side by side there, and items of a CPU.
 constexpr std::int64_t kGroupShares = 16, kItemShares = 1024, kCpuShares = 4;
 // A CPU takes lines in groups if each unit has so many.
@@ -32,6 +29,14 @@ constexpr std::int64_t kLinesInGroups = 64;
 constexpr std::int64_t kLeastShare = 64;
 
 std::int64_t lines_of(const Scanning& scan) { return scan.rows * scan.inner; }
+
+WorkDivision work_of(const LoopProgram& program) {
+  const Scanning& s = *program.scanning;
+  WorkDivision work;
+  work.wide = std::max({s.rows, s.extent, s.inner}) * 2 > kMostNarrow || s.rows * s.extent * s.inner > kMostNarrow;
+  for (const codegen::Argument& a : program.arguments) work.fp64 = work.fp64 || a.dtype == DType::float64;
+  return work;
+}
 
 Op reduction_of(Op op) {
   switch (op) {
@@ -49,13 +54,10 @@ Op reduction_of(Op op) {
 class ScanRenderer : private ItemStatementWriter {
  public:
   ScanRenderer(const LoopProgram& program, const Dialect& dialect, const DeviceTraits& table)
-      : ItemStatementWriter(program, dialect, table),
+      : ItemStatementWriter(program, dialect, table, work_of(program)),
         scan_(*program.scanning),
         to_(program.arguments.back().dtype),
         type_(dialect.value_type(to_)),
-        wide_(std::max({scan_.rows, scan_.extent, scan_.inner}) * 2 > kMostNarrow ||
-              scan_.rows * scan_.extent * scan_.inner > kMostNarrow),
-        int_(dialect.position_type(wide_)),
         recurs_(scan_.op == Op::Recurrence),
         has_rest_(scan_.op == Op::CumSum && is_floating(to_)),
         tiled_(!table.cpu && scan_.inner == 1 && scan_.extent >= kItems && table.group_size >= kItems),
@@ -85,20 +87,13 @@ class ScanRenderer : private ItemStatementWriter {
     }
     bodies.push_back(capture([&] { write_share(true, parts); }));
     out.grids.push_back(grid(true));
-    out.helpers = helpers_.all();
-    out.numbers = numbers_.all();
-    out.wide = wide_;
-    for (const codegen::Argument& a : program_.arguments) out.fp64 = out.fp64 || a.dtype == DType::float64;
     out.method = tiled_ ? fmt::format("a scan: groups of {} items, {} elements in local memory", kItems, kTile)
                         : std::string("a scan: a line, or a share of one, an item");
     if (parts) out.method += "; lines in shares, whose totals are scanned before them";
-    finish_source(program_, dialect_, out, bodies, parameters_.names(), partials);
-    return out;
+    return finished(std::move(out), program_, bodies, partials);
   }
 
  private:
-  static constexpr std::int64_t kMostNarrow = std::numeric_limits<std::int32_t>::max() - 65536;
-
   /// What is combined has one number, of recurrences a pair: y becomes a * y + b.
   std::vector<std::string> components() const {
     return recurs_ ? std::vector<std::string>{"a", "b"} : std::vector<std::string>{"b"};
@@ -258,15 +253,13 @@ class ScanRenderer : private ItemStatementWriter {
     close();
   }
 
-  static std::string slot(const std::string& index) { return fmt::format("({0}) + ({0}) / {1}", index, kBanks); }
-
   /// Scans elements [begin, end) tile by tile, with `carry` before them. `read` reads one, `write` stores one from
   /// local memory. `exclusive`: what is before an element takes its place.
   template <class Read, class Write>
   void write_tiles(const std::string& begin, const std::string& end, const Read& read, const Write& write, bool stores,
                    bool exclusive) {
     for (const std::string& c : components()) {
-      line("{};", dialect_.local_array(type_, "stage_" + c, kTile + kTile / kBanks));
+      line("{};", dialect_.local_array(type_, "stage_" + c, padded(kTile)));
       line("{};", dialect_.local_array(type_, "total_" + c, 2 * kItems));
     }
     declare("element");
@@ -340,8 +333,6 @@ class ScanRenderer : private ItemStatementWriter {
   const Scanning& scan_;
   const DType to_;
   const std::string type_;
-  const bool wide_;
-  const std::string int_;
   const bool recurs_, has_rest_, tiled_;
   const std::size_t group_;
   std::int64_t shares_ = 1, share_ = 1;

@@ -1,4 +1,4 @@
-#include "source/items/sort.hpp"
+#include "source/items/mappings.hpp"
 
 #include <fmt/format.h>
 
@@ -9,7 +9,6 @@
 #include <string_view>
 #include <vector>
 
-#include "source/items/source.hpp"
 #include "source/items/statements.hpp"
 
 namespace oriel::source::items {
@@ -26,16 +25,20 @@ constexpr int kMostRun = 8;
 // On a CPU a few items with long runs count less. Its compilers take a second for a tile of another size.
 constexpr std::size_t kCpuItems = 16;
 constexpr int kCpuRun = 128;
-constexpr int kLocalBanks = 32;  // one element of padding after each 32, as in scans
 // Groups that share long rows, for each unit.
 constexpr std::int64_t kGroupsOfUnit = 8;
 
-constexpr int with_padding(int elements) { return elements + elements / kLocalBanks; }
+WorkDivision work_of_sort(const LoopProgram& program) {
+  WorkDivision work;
+  work.wide = program.sorting->rows * program.sorting->extent > kMostNarrow;
+  work.fp64 = program.arguments.front().dtype == DType::float64;
+  return work;
+}
 
 class SortRenderer : private ItemStatementWriter {
  public:
   SortRenderer(const LoopProgram& program, const Dialect& dialect, const DeviceTraits& table)
-      : ItemStatementWriter(program, dialect, table),
+      : ItemStatementWriter(program, dialect, table, work_of_sort(program)),
         sort_(*program.sorting),
         from_(program.arguments.front().dtype),
         to_(program.arguments.back().dtype),
@@ -44,9 +47,7 @@ class SortRenderer : private ItemStatementWriter {
         bits_(from_ == DType::bool_ ? 1
               : is_floating(from_)  ? 8 * static_cast<int>(itemsize(key_))
                                     : 8 * static_cast<int>(itemsize(from_))),
-        cpu_(table.cpu),
-        wide_(sort_.rows * sort_.extent > kMostNarrow),
-        int_(dialect.position_type(wide_)) {
+        cpu_(table.cpu) {
     const std::size_t most_items = cpu_ ? kCpuItems : kGroupItems;
     items_ = static_cast<int>(std::min(std::bit_floor(std::max<std::size_t>(table.group_size, 1)), most_items));
     run_ = cpu_ ? kCpuRun : kMostRun;
@@ -95,30 +96,22 @@ class SortRenderer : private ItemStatementWriter {
       bodies.push_back(capture([&] { write_moves(); }));
       grid(static_cast<std::size_t>(shares_), rows);
     }
-    out.helpers = helpers_.all();
-    out.numbers = numbers_.all();
-    out.wide = wide_;
-    out.fp64 = from_ == DType::float64;
     out.method = alone_
                      ? fmt::format("a sort by digits: a row in the local memory of {} items", items_)
                      : fmt::format("a sort by digits: {} passes, tiles of {} elements in local memory, {} groups a row",
                                    passes(), tile(), shares_);
-    finish_source(program_, dialect_, out, bodies, parameters_.names(), partials);
-    return out;
+    return finished(std::move(out), program_, bodies, partials);
   }
 
  private:
-  static constexpr std::int64_t kMostNarrow = std::numeric_limits<std::int32_t>::max() - 65536;
-
   int tile() const { return items_ * run_; }
   int passes() const { return (bits_ + kDigit - 1) / kDigit; }
   std::int64_t local_bytes() const {
     const std::size_t element = itemsize(key_) + (sort_.positions ? itemsize(place_) : 0);
-    return with_padding(tile()) * static_cast<std::int64_t>(element) + with_padding(kLocalDigits * items_) * 2 +
+    return padded(tile()) * static_cast<std::int64_t>(element) + padded(kLocalDigits * items_) * 2 +
            static_cast<std::int64_t>(itemsize(place_)) * (2 * items_ + kDigits) + 4 * kDigits;
   }
 
-  static std::string slot(const std::string& index) { return fmt::format("({0}) + ({0}) / {1}", index, kLocalBanks); }
   std::string length() { return extent("sorted", sort_.extent); }
   std::string share_length() { return extent("share", share_); }
   std::string share_count() { return extent("shares", shares_); }
@@ -205,9 +198,9 @@ class SortRenderer : private ItemStatementWriter {
   }
 
   void declare_tile() {
-    line("{};", dialect_.local_array(key_type(), "keys", with_padding(tile())));
-    if (sort_.positions) line("{};", dialect_.local_array(place_type(), "places", with_padding(tile())));
-    line("{};", dialect_.local_array(value_type(DType::uint16), "counts", with_padding(kLocalDigits * items_)));
+    line("{};", dialect_.local_array(key_type(), "keys", padded(tile())));
+    if (sort_.positions) line("{};", dialect_.local_array(place_type(), "places", padded(tile())));
+    line("{};", dialect_.local_array(value_type(DType::uint16), "counts", padded(kLocalDigits * items_)));
     declare_sums();
   }
   void declare_sums() { line("{};", dialect_.local_array(place_type(), "sums", 2 * items_)); }
@@ -421,8 +414,7 @@ class SortRenderer : private ItemStatementWriter {
   const DType from_, to_;
   const DType key_, place_;
   const int bits_;
-  const bool cpu_, wide_;
-  const std::string int_;
+  const bool cpu_;
   int items_ = 1, run_ = 1;
   bool alone_ = false;
   std::int64_t share_ = 1, shares_ = 1;

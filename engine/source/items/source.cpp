@@ -1,5 +1,4 @@
-#include "source/items/source.hpp"
-
+// What surrounds the bodies of functions: names, arguments, the header that describes operands and domain.
 #include <fmt/format.h>
 
 #include <functional>
@@ -7,6 +6,7 @@
 
 #include "codegen/cost.hpp"
 #include "source/heading.hpp"
+#include "source/items/statements.hpp"
 #include "source/names.hpp"
 
 namespace oriel::source::items {
@@ -33,7 +33,8 @@ std::string header(const LoopProgram& program, const Rendered& out, const std::v
 
 std::vector<std::string> signature(const LoopProgram& program, const Dialect& dialect, const Rendered& out,
                                    const std::vector<std::string>& buffers,
-                                   const std::vector<std::string>& parameter_names, const Places& partials) {
+                                   const std::vector<std::string>& parameter_names,
+                                   const std::vector<std::pair<DType, std::string>>& partials) {
   std::vector<std::string> list;
   bool alone = true;
   for (const Argument& a : program.arguments) alone = alone && a.shares < 0;
@@ -56,12 +57,17 @@ std::vector<std::string> signature(const LoopProgram& program, const Dialect& di
 
 }  // namespace
 
-void finish_source(const LoopProgram& program, const Dialect& dialect, Rendered& out,
-                   const std::vector<std::string>& bodies, const std::vector<std::string>& parameter_names,
-                   const Places& partials, const Places& kept) {
+Rendered ItemStatementWriter::finished(Rendered out, const LoopProgram& program, const std::vector<std::string>& bodies,
+                                       const Places& partials, const Places& kept) const {
   const std::vector<std::string> buffers = argument_names(program);
+  const Dialect& dialect = dialect_;
   out.dialect = &dialect;
-  std::vector<std::string> arguments = signature(program, dialect, out, buffers, parameter_names, partials);
+  out.helpers = helpers_.all();
+  out.numbers = numbers_.all();
+  out.parameters = parameters_.all();
+  out.wide = work_.wide;
+  out.fp64 = work_.fp64;
+  std::vector<std::string> arguments = signature(program, dialect, out, buffers, parameters_.names(), partials);
   const std::size_t without_rows = arguments.size();
   for (const auto& [dtype, name] : kept)
     arguments.push_back(
@@ -73,7 +79,6 @@ void finish_source(const LoopProgram& program, const Dialect& dialect, Rendered&
   const std::string tag = fmt::format("{:08x}", static_cast<std::uint32_t>(std::hash<std::string>{}(everything)));
   // Programs that differ only in sizes share a source.
   const std::string base = identifier(codegen::name_without_sizes(program));
-  out.body.clear();
   for (std::size_t k = 0; k < bodies.size(); ++k) {
     const char* part = bodies.size() == 1 ? "" : k == 0 ? "_parts" : k == 1 ? "_join" : "_rest";
     out.functions.push_back(fmt::format("{}{}_{}", base, part, tag));
@@ -83,6 +88,7 @@ void finish_source(const LoopProgram& program, const Dialect& dialect, Rendered&
                                       fmt::format("{}", fmt::join(arguments, ", ")), bodies[k]);
   }
   out.header = header(program, out, buffers);
+  return out;
 }
 
 }  // namespace oriel::source::items

@@ -1,11 +1,10 @@
-#include "source/items/squares.hpp"
+#include "source/items/mappings.hpp"
 
 #include <fmt/format.h>
 
 #include <algorithm>
 #include <set>
 
-#include "source/items/source.hpp"
 #include "source/items/statements.hpp"
 #include "source/items/work_division.hpp"
 
@@ -42,14 +41,12 @@ class SquareRenderer : private ItemStatementWriter {
  public:
   SquareRenderer(const LoopProgram& program, const Dialect& dialect, const WorkDivision& work,
                  const DeviceTraits& table, int lanes, std::size_t across, std::set<std::int32_t> transposed)
-      : ItemStatementWriter(program, dialect, table),
-        work_(work),
+      : ItemStatementWriter(program, dialect, table, work),
         lanes_(lanes),
         squares_(table.cpu ? kSquares : 1),
         group_(table.cpu || table.group_size < kGpuGroup * kGpuGroup ? 1 : kGpuGroup),
         across_(across),
-        transposed_(std::move(transposed)),
-        int_(dialect.position_type(work.wide)) {}
+        transposed_(std::move(transposed)) {}
 
   Rendered run() {
     Rendered out;
@@ -64,21 +61,14 @@ class SquareRenderer : private ItemStatementWriter {
     const std::string text = capture([&] { write_kernel(); });
     out.grids.push_back(
         {{items(program_.outer[last()].value()), items(program_.outer[across_].value()), others}, {group_, group_, 1}});
-    out.helpers = helpers_.all();
-    out.wide = work_.wide;
-    out.numbers = numbers_.all();
-    out.parameters = parameters_.all();
-    out.fp64 = work_.fp64;
     out.method = fmt::format(
         "squares of {0} x {0} along o{1} and o{2}, loaded along o{1} and transposed in registers; {3}", lanes_, across_,
         last(), squares_ > 1 ? fmt::format("{0} x {0} squares an item", squares_) : "a square an item");
-    finish_source(program_, dialect_, out, {text}, parameters_.names());
-    return out;
+    return finished(std::move(out), program_, {text});
   }
 
  private:
   std::size_t last() const { return program_.outer.size() - 1; }
-  std::string outer_extent(std::size_t d) { return extent(fmt::format("o{}", d), program_.outer[d].value()); }
 
   /// Adds the function that transposes a square. Each round separates the even lanes of neighbouring rows from the odd
   /// ones: the lowest bit of the lane's number becomes the highest bit of the row's, and vice versa.
@@ -113,12 +103,7 @@ class SquareRenderer : private ItemStatementWriter {
     std::vector<std::size_t> others;
     for (std::size_t d = 0; d < columns; ++d)
       if (d != rows) others.push_back(d);
-    if (!others.empty()) line("{0} rest = ({0}){1};", int_, dialect_.global_id(2));
-    for (std::size_t k = others.size(); k-- > 0;) {
-      const std::size_t d = others[k];
-      line("const {} o{} = {};", int_, d, k == 0 ? "rest" : fmt::format("rest % {}", outer_extent(d)));
-      if (k > 0) line("rest /= {};", outer_extent(d));
-    }
+    write_points(others, dialect_.global_id(2));
     const std::string row_end = outer_extent(rows), column_end = outer_extent(columns);
     line("const {} last_row = min(first_row + {}, {});", int_, block, row_end);
     line("const {} last_column = min(first_column + {}, {});", int_, block, column_end);
@@ -162,13 +147,11 @@ class SquareRenderer : private ItemStatementWriter {
     close();
   }
 
-  const WorkDivision work_;
   const int lanes_;
   const int squares_;
   const std::size_t group_;
   const std::size_t across_;
   const std::set<std::int32_t> transposed_;
-  const std::string int_;
 };
 
 }  // namespace

@@ -70,9 +70,12 @@ const std::string& KernelParameters::argument(std::int32_t constant, std::int32_
   return arguments_[constant] = argument;
 }
 
-ItemStatementWriter::ItemStatementWriter(const LoopProgram& program, const Dialect& dialect, const DeviceTraits& table)
+ItemStatementWriter::ItemStatementWriter(const LoopProgram& program, const Dialect& dialect, const DeviceTraits& table,
+                                         const WorkDivision& work)
     : source::StatementWriter(program, argument_names(program)),
       dialect_(dialect),
+      work_(work),
+      int_(dialect.position_type(work.wide)),
       helpers_(dialect, !table.cpu),
       numbers_(room_for_numbers(program, table)),
       values_(program.values.size()) {
@@ -85,6 +88,44 @@ void ItemStatementWriter::count_roundings(std::initializer_list<std::span<const 
   for (const std::span<const Instr> list : lists)
     roundings_ += std::count_if(list.begin(), list.end(), [](const Instr& in) { return in.code == Code::Round; });
   if (roundings_ > kMostInlined) helpers_.call_roundings();
+}
+
+ItemStatementWriter::Places ItemStatementWriter::partials_of(const codegen::Stage& stage, Rendered& out) const {
+  Places partials;
+  const std::int64_t points = numel(program_.outer, "render").value();
+  for (const codegen::Reduction& r : stage.reductions) {
+    partials.emplace_back(r.dtype, fmt::format("part{}", r.result));
+    out.partial_bytes.push_back(work_.parts * points * static_cast<std::int64_t>(itemsize(r.dtype)));
+  }
+  return partials;
+}
+
+std::string ItemStatementWriter::partial_at(const CodePosition& place) {
+  std::string flat = "0";
+  for (std::size_t d = 0; d < program_.outer.size(); ++d)
+    flat = d == 0 ? place.names[0] : fmt::format("({}) * {} + {}", flat, outer_extent(d), place.names[d]);
+  return fmt::format("part * {} + {}", extent("points", numel(program_.outer, "render").value()), flat);
+}
+
+std::string ItemStatementWriter::load_partial(const codegen::Reduction& r, const CodePosition& place) {
+  return helpers_.load(r.dtype, place.width, fmt::format("part{}", r.result), partial_at(place), 1, "1", "0",
+                       place.count);
+}
+
+std::string ItemStatementWriter::store_partial(const codegen::Reduction& r, const CodePosition& place,
+                                               const std::string& value) {
+  return helpers_.store(r.dtype, place.width, fmt::format("part{}", r.result), partial_at(place), 1, "1", "0",
+                        place.count, value);
+}
+
+void ItemStatementWriter::write_points(const std::vector<std::size_t>& loops, const std::string& id) {
+  if (loops.empty()) return;
+  line("{0} rest = ({0}){1};", int_, id);
+  for (std::size_t k = loops.size(); k-- > 0;) {
+    const std::string n = outer_extent(loops[k]);
+    line("const {} o{} = {};", int_, loops[k], k == 0 ? "rest" : fmt::format("rest % {}", n));
+    if (k > 0) line("rest /= {};", n);
+  }
 }
 
 std::string ItemStatementWriter::spelled(const std::function<std::string(const NumberText&)>& write) {

@@ -12,7 +12,9 @@
 
 #include "codegen/loop_program.hpp"
 #include "source/items/device.hpp"
+#include "source/items/render.hpp"
 #include "source/items/spelling.hpp"
+#include "source/items/work_division.hpp"
 #include "source/statements.hpp"
 
 namespace oriel::source::items {
@@ -64,14 +66,51 @@ struct NamedValue {
 class ItemStatementWriter : public source::StatementWriter {
  public:
   /// `dialect` must outlive the object.
-  ItemStatementWriter(const codegen::LoopProgram& program, const Dialect& dialect, const DeviceTraits& table);
+  ItemStatementWriter(const codegen::LoopProgram& program, const Dialect& dialect, const DeviceTraits& table,
+                      const WorkDivision& work);
 
  protected:
+  /// Arguments with their dtypes: partial results, or rows in local memory.
+  using Places = std::vector<std::pair<DType, std::string>>;
+  /// Adds to `out`, which has grids and method, all that the statements so far need, and writes what surrounds the
+  /// functions' bodies: names, arguments, and the header that describes the operands and the domain of `program`. Only
+  /// the first function takes kept rows as arguments.
+  Rendered finished(Rendered out, const codegen::LoopProgram& program, const std::vector<std::string>& bodies,
+                    const Places& partials = {}, const Places& kept = {}) const;
+
   /// Every number of 2 or more becomes a kernel argument while there is room. Expressions with the same text share
   /// their arguments.
   std::string spelled(const std::function<std::string(const codegen::NumberText&)>& write) override;
   /// A loop's extent.
   std::string extent(const std::string& loop, std::int64_t value) { return numbers_.one("extent of " + loop, value); }
+  std::string outer_extent(std::size_t d) { return extent(fmt::format("o{}", d), program_.outer[d].value()); }
+  std::string inner_extent(std::size_t s, std::size_t d) {
+    return extent(fmt::format("stage {} r{}", s, d), program_.stages[s].inner[d].value());
+  }
+  /// Declares the points of these outer loops, which `id` counts row-major. The last one runs fastest.
+  void write_points(const std::vector<std::size_t>& loops, const std::string& id);
+
+  /// A reduction may be split into parts along one loop of a stage, whose partial results are in memory until a second
+  /// function joins them. Sums of floats are added in blocks of kSummedInARow.
+  /// @{
+  static bool blocked(const codegen::Reduction& r) { return r.op == graph::Op::Sum && is_floating(r.dtype); }
+  /// Where a loop of the stage begins and ends in the part at hand.
+  std::string first_of(std::size_t d) const { return split_along(d) ? "first" : "0"; }
+  std::string end_of(std::size_t s, std::size_t d) { return split_along(d) ? "end" : inner_extent(s, d); }
+  /// The arguments for the stage's partial results, whose bytes are added to `out`.
+  Places partials_of(const codegen::Stage& stage, Rendered& out) const;
+  /// The partial results of part `part` at a place of outer points.
+  /// @{
+  std::string load_partial(const codegen::Reduction& r, const CodePosition& place);
+  std::string store_partial(const codegen::Reduction& r, const CodePosition& place, const std::string& value);
+  /// @}
+  /// @}
+
+  // Local memory has one element of padding after each 32, which puts the elements that items read side by side on
+  // different banks.
+  static constexpr int kBanks = 32;
+  static constexpr int padded(int elements) { return elements + elements / kBanks; }
+  static std::string slot(const std::string& index) { return fmt::format("({0}) + ({0}) / {1}", index, kBanks); }
 
   /// A value as an operand at a place: its lanes, or one number in all of them.
   std::string read(codegen::ValueId v, const CodePosition& place);
@@ -89,6 +128,8 @@ class ItemStatementWriter : public source::StatementWriter {
   }
 
   const Dialect& dialect_;
+  const WorkDivision work_;
+  const std::string int_;  // the type of positions
   Helpers helpers_;
   std::map<std::int32_t, std::string> at_hand_;  // lanes of accesses that were loaded before
   KernelNumbers numbers_;
@@ -104,6 +145,8 @@ class ItemStatementWriter : public source::StatementWriter {
     std::string condition;    // the condition for all lanes; empty: always valid
     bool some_lanes = false;  // do first or last depend on the lane?
   };
+  bool split_along(std::size_t d) const { return work_.parts > 1 && d == work_.split_loop; }
+  std::string partial_at(const CodePosition& place);
   Lanes lanes_of(const codegen::Access& access, const CodePosition& place);
   /// Position and condition of lane k, with numbers as arguments.
   codegen::AccessText access_text(const codegen::Access& access, const CodePosition& place, bool with_index = true);

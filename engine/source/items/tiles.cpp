@@ -1,4 +1,4 @@
-#include "source/items/tiles.hpp"
+#include "source/items/mappings.hpp"
 
 #include <fmt/format.h>
 
@@ -6,7 +6,6 @@
 #include <utility>
 
 #include "source/items/factors.hpp"
-#include "source/items/source.hpp"
 #include "source/items/work_division.hpp"
 
 namespace oriel::source::items {
@@ -33,11 +32,9 @@ class TileRenderer : private FactorStatements {
  public:
   TileRenderer(const LoopProgram& program, const Dialect& dialect, const Factors& factors, const Contraction& c,
                const DeviceTraits& table, const WorkDivision& work, const TileShape& shape)
-      : FactorStatements(program, dialect, factors, c, table),
-        work_(work),
+      : FactorStatements(program, dialect, factors, c, table, work),
         shape_(shape),
         fma_(table.fma && is_floating(c.dtype)),
-        int_(dialect.position_type(work.wide)),
         type_(dialect.value_type(c.dtype)),
         vector_(dialect.value_type(c.dtype, kLanes)),
         left_(pack_of(true)),
@@ -46,11 +43,6 @@ class TileRenderer : private FactorStatements {
   Rendered run() {
     const std::string text = capture([&] { write_kernel(); });
     Rendered out;
-    out.helpers = helpers_.all();
-    out.numbers = numbers_.all();
-    out.parameters = parameters_.all();
-    out.wide = work_.wide;
-    out.fp64 = work_.fp64;
     const auto items = [](std::int64_t n, int block, int group) {
       return static_cast<std::size_t>((n + block - 1) / block) * static_cast<std::size_t>(group);
     };
@@ -63,8 +55,7 @@ class TileRenderer : private FactorStatements {
         "local "
         "memory",
         to_string(c_), s.block_rows(), s.block_columns(), s.group_rows, s.group_columns, s.rows, s.columns, s.depth);
-    finish_source(original_, dialect_, out, {text}, parameters_.names());
-    return out;
+    return finished(std::move(out), original_, {text});
   }
 
  private:
@@ -289,10 +280,9 @@ class TileRenderer : private FactorStatements {
     close();
   }
 
-  const WorkDivision work_;
   const TileShape shape_;
   const bool fma_;
-  const std::string int_, type_, vector_;
+  const std::string type_, vector_;
   const Pack left_, right_;
 };
 

@@ -5,7 +5,6 @@
 #include <algorithm>
 #include <bit>
 #include <iterator>
-#include <limits>
 #include <optional>
 
 #include "oriel/error.hpp"
@@ -59,7 +58,6 @@ void check_device(const LoopProgram& program, const DeviceTraits& table, bool fp
 }
 
 bool needs_wide(const LoopProgram& program) {
-  constexpr std::int64_t kMost = std::numeric_limits<std::int32_t>::max() - 65536;
   __extension__ using Big = __int128;
   const auto points = [](const Ints& extents) {
     Big n = 1;
@@ -82,7 +80,7 @@ bool needs_wide(const LoopProgram& program) {
       most = std::max({most, farthest, flat ? all : 0});
     }
   }
-  return most > kMost;
+  return most > kMostNarrow;
 }
 
 /// The longest inner loop of the only stage with loops, if its points may be split into parts; else nullopt.

@@ -2,6 +2,7 @@
 #pragma once
 
 #include <cstdint>
+#include <limits>
 
 #include "codegen/loop_program.hpp"
 #include "source/items/device.hpp"
@@ -12,6 +13,9 @@ namespace oriel::source::items {
 /// A run of this many elements of a float sum is added up before it is added to the rest. This bounds the rounding
 /// error.
 inline constexpr std::int64_t kSummedInARow = 4096;
+
+/// Positions up to this one have 32 bits, and so has what is added to them.
+inline constexpr std::int64_t kMostNarrow = std::numeric_limits<std::int32_t>::max() - 65536;
 
 struct WorkDivision {
   bool rows = false;       // true: an item or a group has one outer point; false: lanes are outer points

@@ -8,11 +8,10 @@
 
 #include "backend/eigen/backend.hpp"
 #include "backend/eigen/compiled/native.hpp"
-#include "backend/eigen/products/online_plan.hpp"
+#include "backend/eigen/products/online_softmax.hpp"
 #include "backend/eigen/products/parts.hpp"
 #include "backend/eigen/products/small_plan.hpp"
 #include "backend/eigen/products/windows_plan.hpp"
-#include "backend/eigen/tile/path_functions.hpp"
 #include "codegen/definitions.hpp"
 #include "codegen/join.hpp"
 #include "codegen/unroll.hpp"
@@ -153,11 +152,12 @@ double parts(const LoopProgram& program, const PartsPlan& plan) {
 }
 
 double work(const LoopProgram& program, const Plan& plan) {
-  if (plan.alone != nullptr) return plan.alone->nanoseconds(plan);
+  const backend::eigen::SmallPlan* const small = small_plan(plan);
+  if (plan.by_use != nullptr && small == nullptr) return plan.by_use->nanoseconds();
   if (plan.parts != nullptr) return parts(program, *plan.parts);
   if (plan.windows != nullptr) return windows(program, *plan.windows);
   if (plan.contraction != nullptr) return product(program, *plan.contraction);
-  if (plan.small != nullptr) return small_products(program, *plan.small);
+  if (small != nullptr) return small_products(program, *small);
   return tiles(program);
 }
 

@@ -1,5 +1,5 @@
 // The estimated time of a kernel on the CPU, part by part: what it computes while it packs, and how it reads its
-// operands. Finer than the engine's own estimate (backend/eigen/kernel_time.hpp), which only counts operations.
+// operands. Finer than the engine's own estimate (backend/eigen/run.hpp), which only counts operations.
 #pragma once
 
 #include <string>

@@ -53,9 +53,8 @@ std::vector<std::string> paths_of(const backend::eigen::TieredKernel& kernel) {
                    (plan.windows->weights ? ", weighed" : ""));
   } else if (plan.contraction != nullptr) {
     add_product("", *plan.contraction, list);
-  } else if (plan.small != nullptr) {
-    list.push_back(std::string("side by side, ") +
-                   (plan.small->results ? "results stored at once" : "results worked on"));
+  } else if (const backend::eigen::SmallPlan* small = small_plan(plan)) {
+    list.push_back(std::string("side by side, ") + (small->results ? "results stored at once" : "results worked on"));
   } else {
     list.push_back("tiles");
   }

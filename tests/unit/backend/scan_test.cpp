@@ -6,7 +6,7 @@
 #include <cmath>
 #include <random>
 
-#include "backend/eigen/tile/scan.hpp"
+#include "backend/eigen/tile/one_op.hpp"
 #include "graph/build.hpp"
 #include "programs.hpp"
 #include "reference/loops.hpp"
@@ -121,7 +121,7 @@ void check(const Case& c, const backend::isa::Table& table, Threads& threads, st
       scan_in_order<std::int64_t>(c, words, want);
   });
   void* const arguments[] = {x.data(), out.data()};
-  backend::eigen::run_scan(*backend::eigen::make_scan_plan(program, table), threads, arguments);
+  backend::eigen::make_scan_plan(program, table)->run(threads, arguments, {});
   CHECK(std::memcmp(out.data(), want.data(), static_cast<std::size_t>(elements) * itemsize(dtype)) == 0);
 }
 
@@ -176,12 +176,12 @@ TEST_CASE("infinite, undefined and negative zero sums before a run") {
   float* const in = x.as<float>();
   const float* const sums = out.as<float>();
   std::fill(in, in + n, -0.0F);
-  backend::eigen::run_scan(*plan, one, arguments);
+  plan->run(one, arguments, {});
   CHECK(std::all_of(sums, sums + n, [](float v) { return v == 0 && std::signbit(v); }));
   std::fill(in, in + n, 1.0F);
   in[5] = INFINITY;
   in[600] = -INFINITY;
-  backend::eigen::run_scan(*plan, one, arguments);
+  plan->run(one, arguments, {});
   CHECK(sums[4] == 5);
   CHECK(std::all_of(sums + 5, sums + 600, [](float v) { return v == INFINITY; }));
   CHECK(std::all_of(sums + 600, sums + n, [](float v) { return std::isnan(v); }));
@@ -195,8 +195,7 @@ TEST_CASE("a sum of many numbers keeps its digits, and sums of numbers that are 
   std::mt19937 random(3);
   for (std::int64_t i = 0; i < n; ++i) x.as<float>()[i] = static_cast<float>(random() % 1000) / 999;
   void* const arguments[] = {x.data(), out.data()};
-  backend::eigen::run_scan(*backend::eigen::make_scan_plan(scanning({Op::CumSum, DType::float32, 1, n, 1}), table), one,
-                           arguments);
+  backend::eigen::make_scan_plan(scanning({Op::CumSum, DType::float32, 1, n, 1}), table)->run(one, arguments, {});
   double sum = 0, worst = 0;
   for (std::int64_t i = 0; i < n; ++i) {
     sum += static_cast<double>(x.as<float>()[i]);

@@ -8,7 +8,7 @@
 #include <random>
 #include <vector>
 
-#include "backend/eigen/tile/scatter.hpp"
+#include "backend/eigen/tile/one_op.hpp"
 
 namespace scatter_shares_test {
 
@@ -83,13 +83,15 @@ void check(const codegen::Scattering& s, DType dtype, Order order, std::mt19937&
       }
     }
   }
-  const ScatterPlan plan{s, dtype};
+  ScatterPlan plan;
+  plan.scatter = s;
+  plan.dtype = dtype;
   for (const int count : {1, 2, 5}) {
     Threads threads(count);
     std::vector<T> out(wanted.size(), T(77));
     std::vector<void*> arguments{const_cast<std::int64_t*>(positions.data()), x.data(), out.data()};
     if (s.op == Op::ScatterLast) arguments.erase(arguments.begin() + 1);
-    backend::eigen::run_scatter(plan, Team(threads), arguments);
+    plan.run(Team(threads), arguments, {});
     CHECK_MESSAGE(std::memcmp(out.data(), wanted.data(), out.size() * sizeof(T)) == 0, count, " threads, order ",
                   static_cast<int>(order), ", ", s.keys, " keys into ", s.extent, ", ", s.rows, " rows, lines of ",
                   s.inner);

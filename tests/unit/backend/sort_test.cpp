@@ -3,7 +3,7 @@
 
 #include <random>
 
-#include "backend/eigen/tile/sort.hpp"
+#include "backend/eigen/tile/one_op.hpp"
 #include "sort_case.hpp"
 #include "source/cpp/render.hpp"
 #include "support/isa_levels.hpp"
@@ -34,7 +34,7 @@ void check(const SortCase& c, const backend::isa::Table& table, backend::eigen::
       plan.lanes = method;
       const Bytes out(positions ? DType::int64 : c.dtype, c.rows * c.extent);
       void* const arguments[] = {x.data(), out.data()};
-      backend::eigen::run_sort(plan, threads, arguments);
+      plan.run(threads, arguments, {});
       CHECK(is_sorted_from(c, positions, x, out));
     }
   }
@@ -77,8 +77,8 @@ TEST_CASE("long rows, with counters of both widths, and rows shared among thread
 TEST_CASE("short rows go through the network, long ones digit by digit") {
   const backend::isa::Table& table = backend::isa::table();
   const auto method = [&](DType dtype, std::int64_t rows, std::int64_t extent, bool positions) {
-    return backend::eigen::describe_sort(
-        *backend::eigen::make_sort_plan(sorting(dtype, rows, extent, false, positions), table));
+    const LoopProgram program = sorting(dtype, rows, extent, false, positions);
+    return backend::eigen::make_sort_plan(program, table)->describe(program);
   };
   CHECK(method(DType::float32, 1 << 20, 9, false) == "network: 16 rows side by side");
   CHECK(method(DType::float32, 1, 1 << 20, false) == "radix: digit by digit, row by row");

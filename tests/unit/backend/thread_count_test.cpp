@@ -10,7 +10,7 @@
 
 #include "backend/eigen/backend.hpp"
 #include "backend/eigen/compiled/native.hpp"
-#include "backend/eigen/kernel_time.hpp"
+#include "backend/eigen/run.hpp"
 #include "backend/eigen/tile/threads.hpp"
 #include "formula/call.hpp"
 #include "oriel/oriel.hpp"

@@ -6,8 +6,8 @@
 #include <functional>
 
 #include "codegen/bounds.hpp"
+#include "codegen/join.hpp"
 #include "codegen/keep.hpp"
-#include "codegen/online_softmax.hpp"
 #include "formula/call.hpp"
 #include "oriel/error.hpp"
 #include "oriel/oriel.hpp"

@@ -1,13 +1,17 @@
 #include "backend/eigen/compiled/compiler.hpp"
 
 #include <dlfcn.h>
+#include <fcntl.h>
 #include <fmt/format.h>
 #include <sys/stat.h>
 #include <unistd.h>
 
 #include <algorithm>
+#include <cerrno>
 #include <chrono>
+#include <cstdint>
 #include <cstdlib>
+#include <cstring>
 #include <filesystem>
 #include <fstream>
 #include <iterator>
@@ -15,12 +19,15 @@
 #include <optional>
 #include <utility>
 
-#include "backend/eigen/compiled/library_file.hpp"
 #include "base/fork_lock.hpp"
 #include "base/per_process.hpp"
 #include "base/settings.hpp"
 #include "base/subprocess.hpp"
 #include "oriel/error.hpp"
+#if defined(__ELF__)
+#include <elf.h>
+#include <link.h>
+#endif
 
 namespace oriel::backend::eigen {
 namespace {
@@ -92,6 +99,70 @@ std::string file_state(const std::string& path) {
 
 /// The key under which the version of a compiler that has passed its trial is stored.
 std::string record_key(const std::string& path) { return "compiler\n" + file_state(path); }
+
+// The bytes of a regular file that a compiler wrote. Empty for anything else, with the reason in `trouble`. It never
+// waits, as reading from a pipe in place of the file would.
+std::string read_library(const std::string& path, std::string& trouble) {
+  const int fd = open(path.c_str(), O_RDONLY | O_CLOEXEC | O_NOFOLLOW | O_NONBLOCK);
+  struct stat s {};
+  if (fd < 0 || fstat(fd, &s) != 0 || !S_ISREG(s.st_mode)) {
+    trouble = fd < 0 && errno == ENOENT ? "left no library behind" : "left something behind that is no regular file";
+    if (fd >= 0) close(fd);
+    return {};
+  }
+  std::string bytes(static_cast<std::size_t>(s.st_size), '\0');
+  std::size_t got = 0;
+  while (got < bytes.size()) {
+    const ssize_t count = read(fd, bytes.data() + got, bytes.size() - got);
+    if (count < 0 && errno == EINTR) continue;
+    if (count <= 0) break;
+    got += static_cast<std::size_t>(count);
+  }
+  close(fd);
+  bytes.resize(got);
+  if (bytes.empty()) trouble = "left no library behind";
+  return bytes;
+}
+
+// Why these bytes are not a complete library for this machine's loader; nothing if they are. The loader maps as many
+// bytes as the headers state and is killed (SIGBUS) if the file is shorter. Only ELF files are checked; on other
+// systems all files pass.
+#if defined(__ELF__)
+
+/// Do `count` entries of `each` bytes at `at` lie inside the file?
+bool inside(std::uint64_t at, std::uint64_t each, std::uint64_t count, std::uint64_t size) {
+  return at <= size && (each == 0 || count <= (size - at) / each);
+}
+
+template <class T>
+T take(const std::string& bytes, std::uint64_t at) {
+  T out;
+  std::memcpy(&out, bytes.data() + at, sizeof out);
+  return out;
+}
+
+std::string why_not_whole(const std::string& library) {
+  const std::uint64_t size = library.size();
+  if (size < sizeof(ElfW(Ehdr)) || std::memcmp(library.data(), ELFMAG, SELFMAG) != 0) return "is no library";
+  const auto header = take<ElfW(Ehdr)>(library, 0);
+  const unsigned char own = sizeof(void*) == 8 ? ELFCLASS64 : ELFCLASS32;
+  if (header.e_ident[EI_CLASS] != own || header.e_type != ET_DYN) return "is no library of this machine";
+  const bool segments =
+      header.e_phentsize == sizeof(ElfW(Phdr)) && inside(header.e_phoff, header.e_phentsize, header.e_phnum, size);
+  // Linkers write the table of sections last.
+  if (!segments || !inside(header.e_shoff, header.e_shentsize, header.e_shnum, size)) return "is cut short";
+  for (unsigned k = 0; k < header.e_phnum; ++k) {
+    const auto segment = take<ElfW(Phdr)>(library, header.e_phoff + k * sizeof(ElfW(Phdr)));
+    if (segment.p_type == PT_LOAD && !inside(segment.p_offset, 1, segment.p_filesz, size)) return "is cut short";
+  }
+  return {};
+}
+
+#else
+
+std::string why_not_whole(const std::string&) { return {}; }
+
+#endif
 
 }  // namespace
 

@@ -10,7 +10,7 @@
 #include "backend/eigen/products/windows_plan.hpp"
 #include "backend/eigen/tile/machine.hpp"
 #include "base/fork_lock.hpp"
-#include "codegen/argument_bases.hpp"
+#include "codegen/definitions.hpp"
 #include "oriel/error.hpp"
 #include "source/cpp/contraction_source.hpp"
 #include "source/cpp/render.hpp"
@@ -81,12 +81,12 @@ std::string why_tile_only(const codegen::LoopProgram& program, const Plan& plan,
   if (count > kMostInstructions) {
     return fmt::format("{} instructions, more than the {} that a compiler is given", count, kMostInstructions);
   }
-  if (plan.scanning != nullptr) return "it scans along an axis, which is no loop of instructions";
-  if (plan.scattering != nullptr) return "it scatters, which is no loop of instructions";
-  if (plan.hosting != nullptr) return "it calls a function of the program";
-  if (plan.sorting != nullptr) return "it sorts, which is no loop of instructions";
+  if (program.scanning) return "it scans along an axis, which is no loop of instructions";
+  if (program.scattering) return "it scatters, which is no loop of instructions";
+  if (program.hosting) return "it calls a function of the program";
+  if (program.sorting) return "it sorts, which is no loop of instructions";
   if (plan.parts != nullptr) return "its parts share rows in cache, which the tile machine keeps there";
-  if (plan.small != nullptr)
+  if (plan.by_use != nullptr)
     return "it multiplies small matrices side by side, which the tile machine turns in registers";
   const bool blocked = rendered_contraction(program, plan).has_value();
   if (!blocked && plan.windows != nullptr && plan.windows->shape.weight != codegen::kNoValue)

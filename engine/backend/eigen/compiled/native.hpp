@@ -37,7 +37,7 @@ struct TieredKernel final : Kernel, std::enable_shared_from_this<TieredKernel> {
 
   std::shared_ptr<const Plan> plan;
   codegen::LoopProgram program;
-  double seconds = 0;     // estimated time on one thread (kernel_time.hpp)
+  double seconds = 0;     // estimated time on one thread (run.hpp)
   std::string tile_only;  // why it is never compiled; empty if it may be
   SizedUnit sized;        // if it may share its compiled form with kernels of other sizes
   /// The form that is compiled alone counts from these elements of the arguments; empty if all are 0.

@@ -13,7 +13,7 @@
 #include "backend/eigen/compiled/compiler.hpp"
 #include "backend/eigen/compiled/tuning.hpp"
 #include "codegen/lower.hpp"
-#include "source/cpp/specialisation_key.hpp"
+#include "source/cpp/frame.hpp"
 #include "sym/program.hpp"
 
 namespace oriel::backend::eigen {

@@ -103,24 +103,12 @@ class ContractionPlanner {
     const LoopProgram program = codegen::epilogue_program(program_, c);
     const std::size_t rows = c.batch_loops.size();
     const std::size_t columns = rows + c.row_loops.size();
-    TileFrame frame;
-    frame.split = columns;
-    frame.tile = kResultTile;
-    frame.given = c.result;
-    plan_->epilogue = make_framed_plan(program, table_, frame);
-    const std::vector<Instr>& list = program.stages[0].outer;
-    if (list.size() != 1 || list[0].code != Code::Store || list[0].a != c.result) return;
-    const Access& access = program.accesses[0];
-    // Results may not be stored directly, because elements of the factors are still read then.
-    if (access.dtype != c.dtype || program.arguments[static_cast<std::size_t>(access.buffer)].shares >= 0) return;
-    const auto row = codegen::even_stride(access, rows, columns);
-    const auto step = codegen::even_stride(access, columns, access.loops());
-    if (!row || !step || *step != 1) return;
-    plan_->results = codegen::matrices_of(access, 0, rows);
-    if (plan_->results) {
-      plan_->results->row = *row;
-      plan_->results->step = *step;
-    }
+    const ResultsPlan made = eigen::plan_results(program, c.result, c.dtype, columns, kResultTile, table_);
+    plan_->epilogue = made.epilogue;
+    if (made.stored == nullptr) return;
+    const Access& access = *made.stored;
+    plan_->results = codegen::matrices_of(access, {0, rows}, {rows, columns}, {columns, access.loops()});
+    if (plan_->results && plan_->results->step != 1) plan_->results.reset();
   }
 
   const LoopProgram& program_;
@@ -130,6 +118,21 @@ class ContractionPlanner {
 };
 
 }  // namespace
+
+ResultsPlan plan_results(const LoopProgram& after, codegen::ValueId result, DType dtype, std::size_t split,
+                         std::int64_t tile, const isa::Table& table) {
+  TileFrame frame;
+  frame.split = split;
+  frame.tile = tile;
+  frame.given = result;
+  ResultsPlan out{make_framed_plan(after, table, frame)};
+  const std::vector<Instr>& list = after.stages[0].outer;
+  if (list.size() != 1 || list[0].code != Code::Store || list[0].a != result) return out;
+  const Access& access = after.accesses[0];
+  if (access.dtype == dtype && after.arguments[static_cast<std::size_t>(access.buffer)].shares < 0)
+    out.stored = &access;
+  return out;
+}
 
 std::shared_ptr<const ContractionPlan> plan_contraction(const LoopProgram& program, const isa::Table& table) {
   std::optional<codegen::ProductForm> form = codegen::product_form(program);
@@ -163,12 +166,6 @@ std::string describe_product(const ContractionPlan& plan) {
   return "contraction: " + codegen::to_string(plan.shape) + " (rows, columns, depth); " + path + ", rows from " +
          factor(plan.left) + ", columns from " + factor(plan.right) +
          (segments > 1 ? ", depth in " + std::to_string(segments) + " segments" : "");
-}
-
-std::string describe_contraction(const LoopProgram& program, const isa::Table& table) {
-  if (codegen::contraction_in(program.form) == nullptr) return {};
-  const auto plan = plan_contraction(program, table);
-  return plan ? describe_product(*plan) : std::string();
 }
 
 }  // namespace oriel::backend::eigen

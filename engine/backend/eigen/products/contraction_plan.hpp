@@ -4,10 +4,13 @@
 #include <cstdint>
 #include <memory>
 #include <optional>
+#include <span>
 #include <string>
 #include <vector>
 
 #include "backend/eigen/tile/plan.hpp"
+#include "backend/eigen/tile/threads.hpp"
+#include "backend/kept_factors.hpp"
 #include "codegen/product_form.hpp"
 
 namespace oriel::backend::eigen {
@@ -51,6 +54,17 @@ KernelPath path_of(const ContractionPlan& plan);
 inline constexpr std::int64_t kFactorTile = 4096;
 inline constexpr std::int64_t kResultTile = 2048;
 
+/// The operations on a kernel's results, for tiles of `tile` elements that are split before axis `split`. `after`: a
+/// program without loops, which reads `result`.
+struct ResultsPlan {
+  FramedPlan epilogue;
+  /// Of a program that only stores the results, in their dtype and to memory that no argument shares: the access.
+  /// Elements of the sources are still read when results are stored, and packets may store an element twice.
+  const codegen::Access* stored = nullptr;
+};
+ResultsPlan plan_results(const codegen::LoopProgram& after, codegen::ValueId result, DType dtype, std::size_t split,
+                         std::int64_t tile, const isa::Table& table);
+
 /// Null if `program` is not a contraction, or if the tile machine runs it equally fast.
 std::shared_ptr<const ContractionPlan> plan_contraction(const codegen::LoopProgram& program, const isa::Table& table);
 /// The same for a part of a program, which is run for some rows at a time. `product` is the contraction in the part,
@@ -61,7 +75,8 @@ std::shared_ptr<const ContractionPlan> plan_part(const codegen::LoopProgram& par
 /// For example "contraction: batch 1, 512 x 512 x 512 (rows, columns, depth); blocked, rows from in0 packed, ...".
 std::string describe_product(const ContractionPlan& plan);
 
-/// The same text; empty for a program that is not a contraction.
-std::string describe_contraction(const codegen::LoopProgram& program, const isa::Table& table);
+/// `keeping`: null if nothing is kept from launch to launch.
+void run_contraction(const ContractionPlan& plan, const Team& threads, std::span<void* const> arguments,
+                     std::span<const graph::Scalar> parameters, const Keeping* keeping = nullptr);
 
 }  // namespace oriel::backend::eigen

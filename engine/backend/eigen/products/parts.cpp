@@ -140,18 +140,16 @@ std::shared_ptr<const PartsPlan> plan_parts(const codegen::LoopProgram& program,
   return plan;
 }
 
-std::string describe_parts(const codegen::LoopProgram& program, const isa::Table& table) {
-  if (codegen::parts_of(program) < 2) return {};
-  const std::shared_ptr<const PartsPlan> plan = plan_parts(program, table, 0);
-  if (plan->online != nullptr) {
-    const OnlinePlan& r = *plan->online;
-    return fmt::format("online softmax: {} of {} x {} rows by {} of {} columns at a time; {}; {}", plan->block,
-                       plan->batches, plan->rows, r.block, r.softmax.columns, describe_product(*r.scores),
+std::string describe_parts(const PartsPlan& plan) {
+  if (plan.online != nullptr) {
+    const OnlinePlan& r = *plan.online;
+    return fmt::format("online softmax: {} of {} x {} rows by {} of {} columns at a time; {}; {}", plan.block,
+                       plan.batches, plan.rows, r.block, r.softmax.columns, describe_product(*r.scores),
                        describe_product(*r.products));
   }
   std::string text =
-      fmt::format("{} parts, {} of {} x {} rows at a time", plan->parts.size(), plan->block, plan->batches, plan->rows);
-  for (const PartPlan& part : plan->parts) {
+      fmt::format("{} parts, {} of {} x {} rows at a time", plan.parts.size(), plan.block, plan.batches, plan.rows);
+  for (const PartPlan& part : plan.parts) {
     text += part.product != nullptr ? "; " + describe_product(*part.product) : std::string("; rows, tile by tile");
   }
   return text;

@@ -44,8 +44,8 @@ struct PartsPlan {
 std::shared_ptr<const PartsPlan> plan_parts(const codegen::LoopProgram& program, const isa::Table& table,
                                             std::int64_t tile);
 
-/// For example "3 parts, 64 rows at a time: ..."; empty for a program of one part.
-std::string describe_parts(const codegen::LoopProgram& program, const isa::Table& table);
+/// For example "3 parts, 64 rows at a time: ...".
+std::string describe_parts(const PartsPlan& plan);
 
 /// The arguments whose elements products pack as they lie in memory.
 std::vector<std::size_t> packed_arguments(const PartsPlan& plan);

@@ -1,11 +1,11 @@
-#include "backend/eigen/products/product.hpp"
+#include "backend/eigen/products/contraction_plan.hpp"
 
 #include <algorithm>
 #include <atomic>
 
-#include "backend/eigen/products/block_product.hpp"
 #include "backend/eigen/products/kept_panels.hpp"
-#include "backend/eigen/products/product_jobs.hpp"
+#include "backend/eigen/products/product_blocks.hpp"
+#include "backend/eigen/products/product_factors.hpp"
 #include "backend/eigen/tile/machine.hpp"
 
 namespace oriel::backend::eigen {

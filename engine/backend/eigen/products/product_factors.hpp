@@ -1,13 +1,71 @@
-// The factors of a contraction in one run: where their elements and their panels are.
+// The factors of a contraction in one run, where their elements and their panels are, and the products of one block.
 #pragma once
 
+#include <array>
 #include <cstdint>
+#include <optional>
 #include <span>
 
-#include "backend/eigen/products/panel_product.hpp"
+#include "backend/eigen/isa/table.hpp"
+#include "backend/eigen/products/contraction_plan.hpp"
 #include "backend/eigen/products/product_blocks.hpp"
 
 namespace oriel::backend::eigen {
+
+/// Memory to prefetch into the second-level cache.
+struct Ahead {
+  const char* at = nullptr;
+  std::int64_t bytes = 0;
+};
+
+/// `rows` by `columns` results, summed over `depth`. Factors are panels, or memory that is read like a panel.
+struct PanelProduct {
+  const char* a = nullptr;
+  std::int64_t a_point = 0;  // bytes from one row to the next
+  std::int64_t a_row = 1;    // as in ProductBlock
+  std::int64_t a_step = 0;
+  const char* b = nullptr;
+  std::int64_t b_point = 0;  // bytes from one column to the next, or from panel to panel
+  /// If b is read in place: elements from one depth to the next, of any sign, or 0. nullopt for panels, whose rows are
+  /// as wide as their columns need.
+  std::optional<std::int64_t> b_row;
+  bool cold = false;  // b is not in the second-level cache: each panel is prefetched while the one before is read
+  const char* next = nullptr;  // if cold: the panel of b that is multiplied next
+  std::array<Ahead, 2> ahead;  // prefetched when no panel of b is
+  char* c = nullptr;
+  std::int64_t c_row = 0;
+  const char* from = nullptr;
+  std::int64_t from_row = 0;
+  std::int64_t rows = 0;
+  std::int64_t columns = 0;
+  std::int64_t depth = 0;
+
+  void a_in_memory(const char* at, const Matrices& m, int log_bytes) noexcept {
+    a = at;
+    a_row = m.row;
+    a_step = m.step;
+    a_point = m.row << log_bytes;
+  }
+  void a_in_panels(const char* at, std::int64_t height, std::int64_t point_bytes) noexcept {
+    a = at;
+    a_step = height;
+    a_point = point_bytes;
+  }
+  /// b is read in place: rows of all columns, `row` elements apart.
+  void b_in_rows(const char* at, std::int64_t row, int log_bytes) noexcept {
+    b = at;
+    b_row = row;
+    b_point = std::int64_t{1} << log_bytes;
+  }
+  void b_in_panels(const char* at, std::int64_t point_bytes, bool is_cold) noexcept {
+    b = at;
+    b_row = std::nullopt;
+    b_point = point_bytes;
+    cold = is_cold;
+  }
+};
+
+void multiply_panels(const isa::ProductFns& fns, int log_bytes, const PanelProduct& p);
 
 /// The results that one job computes, and where they are summed.
 struct ResultBlock {
@@ -85,6 +143,33 @@ class ProductFactors {
   std::span<void* const> arguments_;
   BoundLaunch left_;
   BoundLaunch right_;
+};
+
+/// Thread safety: any thread may sum another block.
+class BlockProduct {
+ public:
+  /// The objects must outlive this one.
+  BlockProduct(const ContractionPlan& plan, const ProductBlocks& blocks, const ProductFactors& factors)
+      : plan_(plan), blocks_(blocks), factors_(factors) {}
+
+  /// Computes the block's products over its depths. `left` and `right` are the panels that blocks share. A factor whose
+  /// panels are not shared is packed here, or read in place.
+  void sum_depths(const ResultBlock& b, BlockPanels left, BlockPanels right) const;
+
+ private:
+  struct Target {
+    char* data = nullptr;
+    std::int64_t pitch = 0;
+  };
+  /// Where the sums go when the block of depths that begins at d is added.
+  Target target_of(const ResultBlock& b, std::int64_t d) const;
+  void add_depths(const ResultBlock& b, std::int64_t d, const BlockPanels& left, const BlockPanels& right) const;
+  void stream_depths(const ResultBlock& b, std::int64_t d, const BlockPanels& left, const BlockPanels& right) const;
+  void sum_dots(const ResultBlock& b, std::int64_t d, const BlockPanels& left) const;
+
+  const ContractionPlan& plan_;
+  const ProductBlocks& blocks_;
+  const ProductFactors& factors_;
 };
 
 }  // namespace oriel::backend::eigen

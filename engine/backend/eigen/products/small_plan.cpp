@@ -69,20 +69,12 @@ void plan_small_results(const LoopProgram& program, SmallPlan& plan) {
   const LoopProgram after = codegen::epilogue_program(program, c);
   const std::size_t rows = c.batch_loops.size();
   const std::size_t columns = rows + c.row_loops.size();
-  TileFrame frame;
-  frame.split = columns;
-  frame.tile = kSmallResultTile;
-  frame.given = c.result;
-  plan.epilogue = make_framed_plan(after, *plan.table, frame);
-  const std::vector<codegen::Instr>& list = after.stages[0].outer;
-  if (list.size() != 1 || list[0].code != codegen::Code::Store || list[0].a != c.result) return;
-  const codegen::Access& access = after.accesses[0];
-  // Squares may store an element twice, so no other memory may lie there.
-  if (access.dtype != c.dtype || after.arguments[static_cast<std::size_t>(access.buffer)].shares >= 0) return;
-  const auto row = codegen::even_stride(access, rows, columns);
-  const auto step = codegen::even_stride(access, columns, access.loops());
-  const std::optional<Matrices> memory = codegen::matrices_of(access, 0, rows);
-  if (row && step && memory) plan.results = lane_layout(*memory, c.rows, *row, c.columns, *step);
+  const ResultsPlan made = plan_results(after, c.result, c.dtype, columns, kSmallResultTile, *plan.table);
+  plan.epilogue = made.epilogue;
+  if (made.stored == nullptr) return;
+  const codegen::Access& access = *made.stored;
+  const auto memory = codegen::matrices_of(access, {0, rows}, {rows, columns}, {columns, access.loops()});
+  if (memory) plan.results = lane_layout(*memory, c.rows, memory->row, c.columns, memory->step);
 }
 
 /// Are these successive matrices of so many elements, each without gaps?
@@ -134,16 +126,15 @@ std::shared_ptr<const SmallPlan> plan_small_products(const LoopProgram& program,
   return plan;
 }
 
-std::string describe_small_products(const LoopProgram& program, const isa::Table& table) {
-  const std::shared_ptr<const SmallPlan> plan = plan_small_products(program, table);
-  if (plan == nullptr) return {};
+/// For example "contraction: batch 1000, 3 x 3 x 3 (rows, columns, depth); 16 side by side, rows from in0, columns from
+/// in1".
+std::string SmallPlan::describe(const LoopProgram& program) const {
   const auto name = [&](const LaneLayout& factor) {
     return program.arguments[static_cast<std::size_t>(factor.memory.buffer)].name;
   };
-  return "contraction: " + codegen::to_string(plan->shape) + " (rows, columns, depth); " +
-         (plan->in_place != nullptr ? std::string("where they lie")
-                                    : std::to_string(isa::kSmallLanes) + " side by side") +
-         ", rows from " + name(plan->left) + ", columns from " + name(plan->right);
+  return "contraction: " + codegen::to_string(shape) + " (rows, columns, depth); " +
+         (in_place != nullptr ? std::string("where they lie") : std::to_string(isa::kSmallLanes) + " side by side") +
+         ", rows from " + name(left) + ", columns from " + name(right);
 }
 
 }  // namespace oriel::backend::eigen

@@ -7,8 +7,7 @@
 #include <string>
 
 #include "backend/eigen/isa/lane_table.hpp"
-#include "backend/eigen/tile/plan.hpp"
-#include "codegen/product_form.hpp"
+#include "backend/eigen/products/contraction_plan.hpp"
 
 namespace oriel::backend::eigen {
 
@@ -22,7 +21,7 @@ struct LaneLayout {
   std::int64_t unit = 1;
 };
 
-struct SmallPlan {
+struct SmallPlan final : PathPlan {
   codegen::Contraction shape;
   const isa::Table* table = nullptr;
   const isa::LaneTable* lanes = nullptr;
@@ -35,7 +34,17 @@ struct SmallPlan {
   // Set if the factors, and the results that are only stored, are successive matrices of 2 x 2, or vectors of up to
   // four elements and squares: these are multiplied where they lie.
   isa::InPlaceFn in_place = nullptr;
+
+  double nanoseconds() const override;
+  std::string describe(const codegen::LoopProgram& program) const override;
+  /// Threads share the matrices.
+  void run(const Team& threads, std::span<void* const> arguments,
+           std::span<const graph::Scalar> parameters) const override;
 };
+/// The plan, if it is one of small products; else null.
+inline const SmallPlan* small_plan(const Plan& plan) {
+  return plan.path == KernelPath::SmallProducts ? static_cast<const SmallPlan*>(plan.by_use.get()) : nullptr;
+}
 
 /// The most elements of the results that operations run on together.
 inline constexpr std::int64_t kSmallResultTile = 2048;
@@ -43,9 +52,5 @@ inline constexpr std::int64_t kSmallResultTile = 2048;
 /// Null unless `program` is a contraction of many small matrices whose factors are evenly spaced elements of memory.
 /// The sum has the order of other reductions, so the path may depend on the device alone.
 std::shared_ptr<const SmallPlan> plan_small_products(const codegen::LoopProgram& program, const isa::Table& table);
-
-/// For example "contraction: batch 1000, 3 x 3 x 3 (rows, columns, depth); 16 side by side, rows from in0, columns from
-/// in1". Empty where there is no plan.
-std::string describe_small_products(const codegen::LoopProgram& program, const isa::Table& table);
 
 }  // namespace oriel::backend::eigen

@@ -1,4 +1,5 @@
-#include "backend/eigen/products/small_products.hpp"
+// Runs products of small matrices side by side.
+#include "backend/eigen/products/small_plan.hpp"
 
 #include <algorithm>
 #include <cstring>
@@ -6,6 +7,7 @@
 
 #include "backend/eigen/tile/machine.hpp"
 #include "backend/eigen/tile/worker.hpp"
+#include "schedule/rates.hpp"
 
 namespace oriel::backend::eigen {
 namespace {
@@ -167,16 +169,26 @@ class SmallMultiplier {
 
 }  // namespace
 
-void run_small_products(const SmallPlan& plan, const Team& threads, std::span<void* const> arguments,
-                        std::span<const graph::Scalar> parameters) {
-  const codegen::Contraction& c = plan.shape;
-  const BoundLaunch epilogue(*plan.epilogue.plan, arguments, parameters);
+double SmallPlan::nanoseconds() const {
+  const codegen::Contraction& c = shape;
+  const auto rows = static_cast<double>(c.rows), columns = static_cast<double>(c.columns);
+  const auto depth = static_cast<double>(c.depth);
+  const double moved = (rows + columns) * depth + rows * columns;
+  const double width = static_cast<double>(std::max<std::size_t>(itemsize(c.dtype), 4)) / 4;
+  return width * static_cast<double>(c.batches) *
+         (schedule::kRates.side_by_side * rows * columns * depth + schedule::kRates.lane * moved);
+}
+
+void SmallPlan::run(const Team& threads, std::span<void* const> arguments,
+                    std::span<const graph::Scalar> parameters) const {
+  const codegen::Contraction& c = shape;
+  const BoundLaunch after(*epilogue.plan, arguments, parameters);
   const std::int64_t groups = (c.batches - 1) / kSmallLanes + 1;
   const double work = static_cast<double>(c.batches * c.rows * c.columns) * static_cast<double>(c.depth);
   const std::int64_t tasks =
       threads.count() == 1 ? 1 : tasks_for(work, kTaskWork, std::min(groups, threads.count() * kTasksPerThread));
   threads.run(tasks, [&](std::int64_t task) {
-    SmallMultiplier multiplier(plan, epilogue.launch(), arguments);
+    SmallMultiplier multiplier(*this, after.launch(), arguments);
     multiplier.run(share_begin(groups, task, tasks) * kSmallLanes,
                    std::min(c.batches, share_begin(groups, task + 1, tasks) * kSmallLanes));
   });

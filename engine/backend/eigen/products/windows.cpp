@@ -1,4 +1,4 @@
-#include "backend/eigen/products/windows.hpp"
+#include "backend/eigen/products/windows_plan.hpp"
 
 #include <algorithm>
 #include <cstring>

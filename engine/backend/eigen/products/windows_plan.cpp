@@ -70,31 +70,21 @@ class WindowsPlanner {
   }
 
   static std::optional<Matrices> matrices(const Access& access, std::size_t split) {
-    std::optional<Matrices> m = codegen::matrices_of(access, 0, split);
-    if (!m) return m;
-    m->row = split + 1 < access.loops() ? access.coefficient(split) : 0;
-    m->step = 1;
-    return m;
+    const std::size_t last = access.loops() - 1;
+    return codegen::matrices_of(access, {0, split}, {split, last}, {last, last + 1});
   }
 
   void plan_results() {
     const Windows& w = plan_->shape;
     const LoopProgram program = codegen::epilogue_program(program_, w);
-    TileFrame frame;
-    frame.split = program.outer.size() - 1;
-    frame.tile = kWindowTile;
-    frame.given = w.result;
-    plan_->epilogue = make_framed_plan(program, table_, frame);
-    const std::vector<Instr>& list = program.stages[0].outer;
-    if (list.size() != 1 || list[0].code != Code::Store || list[0].a != w.result) return;
-    const Access& access = program.accesses[0];
-    // Overlapping packets write elements of a row twice, so no other memory may lie there. Packets would also pass the
-    // end of short rows.
-    if (access.dtype != w.dtype || program.arguments[static_cast<std::size_t>(access.buffer)].shares >= 0 ||
-        !access.affine() || access.boxed() || access.coefficient(frame.split) != 1 || w.x_points < plan_->fns->packet) {
+    const std::size_t last = program.outer.size() - 1;
+    const ResultsPlan made = eigen::plan_results(program, w.result, w.dtype, last, kWindowTile, table_);
+    plan_->epilogue = made.epilogue;
+    // Packets would pass the end of short rows.
+    if (made.stored == nullptr || !made.stored->affine() || made.stored->boxed() ||
+        made.stored->coefficient(last) != 1 || w.x_points < plan_->fns->packet)
       return;
-    }
-    plan_->results = matrices(access, w.slow_loops);
+    plan_->results = matrices(*made.stored, w.slow_loops);
   }
 
   // Blocks take as much of a plane as the second-level cache holds. Rows are cut only if a few of them exceed it.
@@ -126,12 +116,10 @@ std::shared_ptr<const WindowsPlan> plan_windows(const LoopProgram& program, cons
   return WindowsPlanner(program, table).run();
 }
 
-std::string describe_windows(const LoopProgram& program, const isa::Table& table) {
-  const std::shared_ptr<const WindowsPlan> plan = plan_windows(program, table);
-  if (plan == nullptr) return {};
-  return "windows: " + codegen::to_string(plan->shape) +
-         (plan->memory ? " read as they lie" : " computed once an element") +
-         (plan->weights ? ", each tap with its weight" : "");
+std::string describe_windows(const WindowsPlan& plan) {
+  return "windows: " + codegen::to_string(plan.shape) +
+         (plan.memory ? " read as they lie" : " computed once an element") +
+         (plan.weights ? ", each tap with its weight" : "");
 }
 
 }  // namespace oriel::backend::eigen

@@ -4,11 +4,13 @@
 #include <cstdint>
 #include <memory>
 #include <optional>
+#include <span>
 #include <string>
 #include <vector>
 
 #include "backend/eigen/products/contraction_plan.hpp"
 #include "backend/eigen/tile/plan.hpp"
+#include "backend/eigen/tile/threads.hpp"
 #include "codegen/windows.hpp"
 
 namespace oriel::backend::eigen {
@@ -36,7 +38,10 @@ inline constexpr std::int64_t kWindowTile = 2048;
 /// Null if `program` reduces no windows, or if the tile machine or a blocked product is faster.
 std::shared_ptr<const WindowsPlan> plan_windows(const codegen::LoopProgram& program, const isa::Table& table);
 
-/// For example "windows: 512 times 56 x 56, windows of 9 in 58 x 58; in0 read as it lies"; empty for other programs.
-std::string describe_windows(const codegen::LoopProgram& program, const isa::Table& table);
+/// For example "windows: 512 times 56 x 56, windows of 9 in 58 x 58 read as they lie".
+std::string describe_windows(const WindowsPlan& plan);
+
+void run_windows(const WindowsPlan& plan, const Team& threads, std::span<void* const> arguments,
+                 std::span<const graph::Scalar> parameters);
 
 }  // namespace oriel::backend::eigen

@@ -1,4 +1,4 @@
-#include "backend/eigen/tile/chains.hpp"
+#include "backend/eigen/tile/plan_steps.hpp"
 
 #include <algorithm>
 #include <cstddef>
@@ -251,33 +251,13 @@ bool join(Plan& plan, Chain chain, const Instr& in, const TileStep& last, TileSt
   return true;
 }
 
-/// How often instructions and reductions read each of `values` values. `wanted` is read from outside. It counts as two
-/// more readers, so it is never an intermediate value.
-std::vector<int> count_readers(const std::vector<Stage>& stages, std::size_t values, ValueId wanted) {
-  std::vector<int> readers(values);
-  const auto read = [&](ValueId v) {
-    if (v != kNoValue) ++readers[static_cast<std::size_t>(v)];
-  };
-  for (const Stage& stage : stages) {
-    for (const std::vector<Instr>* list : {&stage.body, &stage.outer}) {
-      for (const Instr& in : *list) {
-        read(in.a);
-        read(in.b);
-        read(in.c);
-      }
-    }
-    for (const codegen::Reduction& r : stage.reductions) read(r.input);
-  }
-  read(wanted);
-  read(wanted);
-  return readers;
-}
-
 }  // namespace
 
 std::vector<Stage> chained_stages(const codegen::LoopProgram& program, const isa::Table& table, ValueId wanted) {
   std::vector<Stage> stages = program.stages;
-  const std::vector<int> readers = count_readers(stages, program.values.size(), wanted);
+  std::vector<int> readers = count_readers(stages, program.values.size());
+  // What is read from outside counts as having two more readers, so it is never an intermediate value.
+  if (wanted != kNoValue) readers[static_cast<std::size_t>(wanted)] += 2;
   for (Stage& stage : stages) {
     ChainSorter(stage.body, readers, table).run();
     ChainSorter(stage.outer, readers, table).run();

@@ -2,7 +2,7 @@
 #include <algorithm>
 #include <cstring>
 
-#include "backend/eigen/tile/tile_memory.hpp"
+#include "backend/eigen/tile/worker.hpp"
 
 namespace oriel::backend::eigen {
 namespace {

@@ -1,4 +1,4 @@
-#include "backend/eigen/tile/host.hpp"
+#include "backend/eigen/tile/one_op.hpp"
 
 #include <fmt/format.h>
 
@@ -41,28 +41,29 @@ std::shared_ptr<const HostPlan> make_host_plan(const codegen::LoopProgram& progr
   return plan;
 }
 
-double host_nanoseconds(const HostPlan& plan) {
-  const auto told = plan.function->batch_nanoseconds;
-  return (told != nullptr ? told(plan.shapes) : plan.function->options.nanoseconds) * static_cast<double>(plan.batches);
+double HostPlan::nanoseconds() const {
+  const auto told = function->batch_nanoseconds;
+  return (told != nullptr ? told(shapes) : function->options.nanoseconds) * static_cast<double>(batches);
 }
 
-std::string describe_host(const HostPlan& plan) {
-  if (!plan.function->options.batched) return fmt::format("calls the host function {} once", plan.function->name);
-  return fmt::format("calls the host function {} on {} batches", plan.function->name, plan.batches);
+std::string HostPlan::describe(const codegen::LoopProgram& /*program*/) const {
+  if (!function->options.batched) return fmt::format("calls the host function {} once", function->name);
+  return fmt::format("calls the host function {} on {} batches", function->name, batches);
 }
 
-void run_host(const HostPlan& plan, const Team& threads, std::span<void* const> arguments) {
+void HostPlan::run(const Team& threads, std::span<void* const> arguments,
+                   std::span<const graph::Scalar> /*parameters*/) const {
   constexpr double share_nanoseconds = 20'000;
-  const std::int64_t most = std::min(plan.batches, std::int64_t{8} * threads.count());
-  const std::int64_t tasks = threads.count() == 1 ? 1 : tasks_for(host_nanoseconds(plan), share_nanoseconds, most);
-  if (tasks <= 1) return call(plan, arguments, 0, plan.batches);
+  const std::int64_t most = std::min(batches, std::int64_t{8} * threads.count());
+  const std::int64_t tasks = threads.count() == 1 ? 1 : tasks_for(nanoseconds(), share_nanoseconds, most);
+  if (tasks <= 1) return call(*this, arguments, 0, batches);
   // Whichever thread fails first, the lowest batches' error is thrown.
   std::mutex mutex;
   std::int64_t failed = tasks;
   std::exception_ptr error;
   threads.run(tasks, [&](std::int64_t t) {
     try {
-      call(plan, arguments, share_begin(plan.batches, t, tasks), share_begin(plan.batches, t + 1, tasks));
+      call(*this, arguments, share_begin(batches, t, tasks), share_begin(batches, t + 1, tasks));
     } catch (...) {
       const std::lock_guard guard(mutex);
       if (t < failed) {

@@ -5,6 +5,7 @@
 #include <vector>
 
 #include "backend/eigen/tile/worker.hpp"
+#include "ops/functions/reduce.hpp"
 #include "oriel/error.hpp"
 
 namespace oriel::backend::eigen {
@@ -87,22 +88,16 @@ bool splits(const Plan& plan) {
 }  // namespace
 
 char* join_chunks(const isa::ReduceFns& fns, const std::vector<char*>& values, std::int64_t n) {
-  std::vector<char*> waiting;
-  for (std::size_t c = 0; c < values.size(); ++c) {
-    char* value = values[c];
-    for (std::size_t bit = c; (bit & 1) != 0; bit >>= 1) {
-      fns.merge(waiting.back(), waiting.back(), value, n);
-      value = waiting.back();
-      waiting.pop_back();
-    }
-    waiting.push_back(value);
-  }
-  while (waiting.size() > 1) {
-    char* value = waiting.back();
-    waiting.pop_back();
-    fns.merge(waiting.back(), waiting.back(), value, n);
-  }
-  return waiting.back();
+  std::vector<char*> waiting(64);
+  ops::BlockTree tree;
+  const auto combine = [&](char* a, char*& b) {
+    fns.merge(a, a, b, n);
+    b = a;
+  };
+  for (char* value : values) tree.add(waiting.data(), value, combine);
+  char* whole = nullptr;
+  tree.take(waiting.data(), whole, combine);
+  return whole;
 }
 
 void check_launch(const Plan& plan, std::span<void* const> arguments, std::span<const graph::Scalar> parameters) {

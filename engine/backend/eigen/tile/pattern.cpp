@@ -26,14 +26,7 @@ constexpr std::int64_t kNowhere = -1;
 // The loops of a map that have several points, where neighbours that walk evenly are one.
 std::vector<AccessAxis> joined_axes(const AffineMap& map, const std::vector<std::size_t>& loops) {
   std::vector<AccessAxis> axes;
-  for (const std::size_t d : loops) {
-    const AccessAxis& axis = map.axes[d];
-    if (axis.extent == 1) continue;
-    if (!axes.empty() && !axis.cut() && axes.back().coefficient == axis.coefficient * axis.extent)
-      axes.back() = {axes.back().extent * axis.extent, axis.coefficient, 0, 0};
-    else
-      axes.push_back(axis);
-  }
+  for (const std::size_t d : loops) join_axis(axes, map.axes[d]);
   return axes;
 }
 
@@ -115,6 +108,16 @@ class Mover {
 };
 
 }  // namespace
+
+void join_axis(std::vector<AccessAxis>& axes, const AccessAxis& axis) {
+  if (axis.extent == 1) return;
+  if (axes.empty() || axis.cut() || axes.back().coefficient != axis.coefficient * axis.extent) {
+    axes.push_back(axis);
+    return;
+  }
+  AccessAxis& last = axes.back();
+  last = {last.extent * axis.extent, axis.coefficient, last.begin * axis.extent, last.end * axis.extent};
+}
 
 void Pattern::add(Shifts& shifts, const Shift& next) {
   if (next.extent == 1) return;

@@ -11,6 +11,9 @@
 
 namespace oriel::backend::eigen {
 
+/// Appends an axis of several points. One that goes on evenly where the last one ends makes that one longer.
+void join_axis(std::vector<codegen::AccessAxis>& axes, const codegen::AccessAxis& axis);
+
 /// A list of distances says where the points of the last loops are, so that no position is computed for them.
 class Pattern {
  public:

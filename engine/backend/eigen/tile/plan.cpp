@@ -3,15 +3,10 @@
 #include <algorithm>
 #include <limits>
 
-#include "backend/eigen/tile/chains.hpp"
-#include "backend/eigen/tile/element_step.hpp"
-#include "backend/eigen/tile/look_ahead.hpp"
-#include "backend/eigen/tile/pair_stores.hpp"
+#include "backend/eigen/tile/plan_steps.hpp"
 #include "backend/eigen/tile/plan_tables.hpp"
 #include "backend/eigen/tile/registers.hpp"
-#include "backend/eigen/tile/row_sums.hpp"
 #include "backend/eigen/tile/tiles.hpp"
-#include "backend/eigen/tile/value_slots.hpp"
 #include "ops/functions/reduction_order.hpp"
 #include "oriel/error.hpp"
 #include "source/cpp/frame.hpp"
@@ -92,6 +87,7 @@ class Planner {
         rows_(rows),
         gathers_(frame == nullptr && rows == 0 ? find_row_gathers(program) : RowGathers()),
         stages_(chained_stages(program, table, frame == nullptr ? kNoValue : frame->wanted)),
+        readers_(count_readers(stages_, program.values.size())),
         tables_(program, table, frame != nullptr, *plan_) {}
 
   std::shared_ptr<Plan> run() {
@@ -165,7 +161,7 @@ class Planner {
   }
 
   void lower_body(Stage stage, StagePlan& out, Registers& registers) {
-    const std::vector<RowSum> sums = row_sums(stages_, table_, summed_rows(out), stage, [&](ValueId v) {
+    const std::vector<RowSum> sums = row_sums(readers_, table_, summed_rows(out), stage, [&](ValueId v) {
       return values_.pinned[static_cast<std::size_t>(v)] || values_.outer[static_cast<std::size_t>(v)];
     });
     std::vector<ValueId> summed;
@@ -185,11 +181,7 @@ class Planner {
       slots[i] = b.to;
       out.broadcasts.push_back(b);
     };
-    for (const Instr& in : stage.body) {
-      spread(in.a);
-      spread(in.b);
-      spread(in.c);
-    }
+    for (const Instr& in : stage.body) codegen::each_operand(in, spread);
     for (const ValueId v : summed) spread(v);
 
     const auto keep = [&](ValueId v) {
@@ -223,11 +215,7 @@ class Planner {
     for (std::size_t n = 0; n < stage.body.size(); ++n) {
       const Instr& in = stage.body[n];
       const auto i = static_cast<std::int64_t>(n);
-      const auto release_operands = [&] {
-        release(in.a, i);
-        release(in.b, i);
-        release(in.c, i);
-      };
+      const auto release_operands = [&] { codegen::each_operand(in, [&](ValueId v) { release(v, i); }); };
       if (in.code == Code::Elementwise || in.code == Code::Round) release_operands();
       if (in.result != kNoValue && !values_.pinned[static_cast<std::size_t>(in.result)] &&
           !values_.kept[static_cast<std::size_t>(in.result)]) {
@@ -355,6 +343,7 @@ class Planner {
   std::int64_t rows_;  // of a row plan
   const RowGathers gathers_;
   const std::vector<Stage> stages_;  // the program's, with chains in order
+  const std::vector<int> readers_;   // by value
   std::int64_t tile_length_ = 1;
   PlanTables tables_;
   ValueSlots values_;

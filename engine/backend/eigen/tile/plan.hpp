@@ -3,11 +3,14 @@
 #pragma once
 
 #include <cstdint>
+#include <memory>
+#include <span>
 #include <string>
 #include <vector>
 
 #include "backend/backend.hpp"
 #include "backend/eigen/isa/table.hpp"
+#include "backend/eigen/tile/threads.hpp"
 #include "backend/eigen/tile/walk.hpp"
 #include "backend/path.hpp"
 
@@ -130,13 +133,23 @@ struct ConstantPlan {
 
 struct ContractionPlan;
 struct PartsPlan;
-struct SmallPlan;
 struct WindowsPlan;
-struct ScanPlan;
-struct ScatterPlan;
-struct HostPlan;
-struct SortPlan;
-struct PathFunctions;
+
+/// The plan of a path that a program may have by use (base/by_use.hpp): of a sort, a scan, a scatter, a call of the
+/// host (one_op.hpp), or of small products.
+struct PathPlan {
+  virtual ~PathPlan() = default;
+  /// The estimated time of its arithmetic on one core.
+  virtual double nanoseconds() const = 0;
+  /// How it runs, in words; `program` is the one that it was made of.
+  virtual std::string describe(const codegen::LoopProgram& program) const = 0;
+  virtual void run(const Team& threads, std::span<void* const> arguments,
+                   std::span<const graph::Scalar> parameters) const = 0;
+};
+/// May return null, of small products: other paths suit the program better.
+using MakePathPlan = std::shared_ptr<const PathPlan> (*)(const codegen::LoopProgram& program, const isa::Table& table);
+/// What makes the plans of one of these paths; null if the program does not have the path.
+MakePathPlan path_planner(KernelPath path) noexcept;
 
 struct Plan final : Kernel {
   std::string name;
@@ -144,11 +157,7 @@ struct Plan final : Kernel {
   std::shared_ptr<const ContractionPlan> contraction;  // null unless the program runs as a contraction
   std::shared_ptr<const PartsPlan> parts;              // null unless the program has several parts
   std::shared_ptr<const WindowsPlan> windows;          // null unless it runs as a reduction over windows
-  std::shared_ptr<const SortPlan> sorting;             // null unless the program sorts
-  std::shared_ptr<const ScanPlan> scanning;            // null unless the program scans
-  std::shared_ptr<const ScatterPlan> scattering;       // null unless the program scatters
-  std::shared_ptr<const HostPlan> hosting;             // null unless the program calls the host
-  const PathFunctions* alone = nullptr;                // of a program with one of the last four
+  std::shared_ptr<const PathPlan> by_use;              // null unless it has one of the paths of a PathPlan
   const isa::Table* table = nullptr;
   bool columns = false;
   bool streams = false;  // does a store bypass the caches?
@@ -183,7 +192,6 @@ struct Plan final : Kernel {
   std::vector<std::uint64_t> constant_bytes;  // of constants that are not parameters
   std::vector<std::int64_t> offsets;          // arena offset of each slot
   std::int64_t arena_bytes = 0;
-  std::shared_ptr<const SmallPlan> small;  // null unless it runs as many small products
 };
 
 /// A program without inner loops that a caller runs tile by tile. A tile has up to `tile` elements: slow points of the

@@ -1,4 +1,4 @@
-#include "backend/eigen/tile/row_sums.hpp"
+#include "backend/eigen/tile/plan_steps.hpp"
 
 #include <algorithm>
 
@@ -11,17 +11,6 @@ using codegen::ValueId;
 using graph::Op;
 
 namespace {
-
-int times_read(const std::vector<Stage>& stages, ValueId v) {
-  int count = 0;
-  for (const Stage& stage : stages) {
-    for (const std::vector<Instr>* list : {&stage.body, &stage.outer}) {
-      for (const Instr& in : *list) count += (in.a == v) + (in.b == v) + (in.c == v);
-    }
-    for (const codegen::Reduction& r : stage.reductions) count += r.input == v;
-  }
-  return count;
-}
 
 /// The instruction of the body that computes v in `dtype` by `op` from operands of `from`; null if there is none.
 const Instr* made_by(const Stage& stage, ValueId v, Op op, DType from, DType dtype) {
@@ -40,8 +29,9 @@ void remove_results(Stage& stage, const std::vector<ValueId>& gone) {
 /// Finds what one sum adds.
 class Summands {
  public:
-  Summands(const std::vector<Stage>& stages, const Stage& stage, DType dtype)
-      : stages_(stages), stage_(stage), dtype_(dtype) {}
+  /// `readers`: of each value (count_readers).
+  Summands(const std::vector<int>& readers, const Stage& stage, DType dtype)
+      : readers_(readers), stage_(stage), dtype_(dtype) {}
 
   /// Sets the summand and the operands of `sum`, which reads v. False if v is nothing that could be computed on the
   /// fly.
@@ -76,7 +66,7 @@ class Summands {
   /// What computes v, if v is read `reads` times.
   const Instr* made(ValueId v, int reads, Op op, DType from) {
     const Instr* const in = made_by(stage_, v, op, from, dtype_);
-    if (in == nullptr || times_read(stages_, v) != reads) return nullptr;
+    if (in == nullptr || readers_[static_cast<std::size_t>(v)] != reads) return nullptr;
     gone_.push_back(v);
     return in;
   }
@@ -92,27 +82,26 @@ class Summands {
     return true;
   }
 
-  const std::vector<Stage>& stages_;
+  const std::vector<int>& readers_;
   const Stage& stage_;
   DType dtype_;
   std::vector<ValueId> gone_;
 };
 
 /// Sums of float32 values in float64, and of their squares, that share a pass.
-void join_moments(const std::vector<Stage>& stages, const isa::MomentFns& fns, Stage& stage,
-                  std::vector<RowSum>& sums) {
+void join_moments(const std::vector<int>& readers, const isa::MomentFns& fns, Stage& stage, std::vector<RowSum>& sums) {
   const auto is_sum = [](const codegen::Reduction& r) { return r.op == Op::Sum && r.dtype == DType::float64; };
   for (std::size_t i = 0; i < sums.size(); ++i) {
     const codegen::Reduction& first = stage.reductions[i];
     const Instr* const cast =
         is_sum(first) ? made_by(stage, first.input, Op::Cast, DType::float32, DType::float64) : nullptr;
-    if (cast == nullptr || times_read(stages, cast->result) != 3) continue;
+    if (cast == nullptr || readers[static_cast<std::size_t>(cast->result)] != 3) continue;
     for (std::size_t k = 0; k < sums.size(); ++k) {
       const codegen::Reduction& second = stage.reductions[k];
       const Instr* const square =
           is_sum(second) ? made_by(stage, second.input, Op::Mul, DType::float64, DType::float64) : nullptr;
       if (square == nullptr || square->a != cast->result || square->b != cast->result ||
-          times_read(stages, square->result) != 1)
+          readers[static_cast<std::size_t>(square->result)] != 1)
         continue;
       sums[i].a = sums[k].a = cast->a;
       sums[i].moments = fns;
@@ -126,7 +115,17 @@ void join_moments(const std::vector<Stage>& stages, const isa::MomentFns& fns, S
 
 }  // namespace
 
-std::vector<RowSum> row_sums(const std::vector<Stage>& stages, const isa::Table& table, SummedRows rows, Stage& stage,
+std::vector<int> count_readers(const std::vector<Stage>& stages, std::size_t values) {
+  std::vector<int> readers(values);
+  const auto read = [&](ValueId v) { ++readers[static_cast<std::size_t>(v)]; };
+  for (const Stage& stage : stages) {
+    codegen::each_instruction(stage, [&](const Instr& in) { codegen::each_operand(in, read); });
+    for (const codegen::Reduction& r : stage.reductions) read(r.input);
+  }
+  return readers;
+}
+
+std::vector<RowSum> row_sums(const std::vector<int>& readers, const isa::Table& table, SummedRows rows, Stage& stage,
                              const std::function<bool(ValueId)>& outer) {
   // A store in the loops may overwrite an operand before the reduction reads it.
   const bool stores =
@@ -142,7 +141,7 @@ std::vector<RowSum> row_sums(const std::vector<Stage>& stages, const isa::Table&
       continue;
     RowSum found;
     isa::Summand summand = isa::Summand::Element;
-    Summands summands(stages, stage, r.dtype);
+    Summands summands(readers, stage, r.dtype);
     if (!summands.find(r.input, outer, found, summand)) continue;
     found.fns = table.sums[wide ? 1 : 0][static_cast<int>(summand)];
     if (found.fns.rows == nullptr) continue;
@@ -150,7 +149,7 @@ std::vector<RowSum> row_sums(const std::vector<Stage>& stages, const isa::Table&
     sum = found;
   }
   if (rows != SummedRows::None && rows != SummedRows::Given && !stores && table.moments.rows != nullptr)
-    join_moments(stages, table.moments, stage, sums);
+    join_moments(readers, table.moments, stage, sums);
   return sums;
 }
 

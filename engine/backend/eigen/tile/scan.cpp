@@ -1,4 +1,4 @@
-#include "backend/eigen/tile/scan.hpp"
+#include "backend/eigen/tile/one_op.hpp"
 
 #include <fmt/format.h>
 
@@ -234,29 +234,29 @@ std::shared_ptr<const ScanPlan> make_scan_plan(const codegen::LoopProgram& progr
 
 // Measured on a Zen 4 core: 0.35 ns an element along the last axis, if the rows are not very short; converted, or along
 // another axis, about as much.
-double scan_nanoseconds(const ScanPlan& plan) {
-  const codegen::Scanning& s = plan.scan;
+double ScanPlan::nanoseconds() const {
+  const codegen::Scanning& s = scan;
   const auto elements = static_cast<double>(s.rows) * static_cast<double>(s.extent) * static_cast<double>(s.inner);
   return elements * 0.35 + static_cast<double>(s.rows) * 2;
 }
 
-std::string describe_scan(const ScanPlan& plan) {
-  if (plan.scan.op == graph::Op::Recurrence) {
-    return plan.scan.inner > 1 ? "recurrence: line by line"
-                               : "recurrence: element by element, several rows side by side";
+std::string ScanPlan::describe(const codegen::LoopProgram& /*program*/) const {
+  if (scan.op == graph::Op::Recurrence) {
+    return scan.inner > 1 ? "recurrence: line by line" : "recurrence: element by element, several rows side by side";
   }
-  if (plan.side_by_side) return "scan: several rows side by side";
-  if (plan.scan.inner == 1) return fmt::format("scan: runs of {} elements side by side, then joined", kScanRun);
-  return fmt::format("scan: {} columns side by side, in runs of {} lines", plan.strip, kScanRun);
+  if (side_by_side) return "scan: several rows side by side";
+  if (scan.inner == 1) return fmt::format("scan: runs of {} elements side by side, then joined", kScanRun);
+  return fmt::format("scan: {} columns side by side, in runs of {} lines", strip, kScanRun);
 }
 
-void run_scan(const ScanPlan& plan, const Team& threads, std::span<void* const> arguments) {
-  if (plan.scan.op == graph::Op::Recurrence) {
-    return plan.scan.restarts ? run_recurrence<true>(plan, threads, arguments)
-                              : run_recurrence<false>(plan, threads, arguments);
+void ScanPlan::run(const Team& threads, std::span<void* const> arguments,
+                   std::span<const graph::Scalar> /*parameters*/) const {
+  if (scan.op == graph::Op::Recurrence) {
+    return scan.restarts ? run_recurrence<true>(*this, threads, arguments)
+                         : run_recurrence<false>(*this, threads, arguments);
   }
-  const Scanner scanner(plan, arguments);
-  const codegen::Scanning& s = plan.scan;
+  const Scanner scanner(*this, arguments);
+  const codegen::Scanning& s = scan;
   const auto work = static_cast<double>(s.rows) * static_cast<double>(s.extent) * static_cast<double>(s.inner);
   const bool alone = threads.count() == 1 || work < kParallelWork;
   const std::int64_t strands = scanner.strands();
@@ -268,7 +268,7 @@ void run_scan(const ScanPlan& plan, const Team& threads, std::span<void* const> 
       alone ? 1 : tasks_for(work, kTaskWork, std::min<std::int64_t>(strands, threads.count() * kTasksPerThread));
   const auto share = [&](std::int64_t t) {
     const std::int64_t first = share_begin(strands, t, tasks), last = share_begin(strands, t + 1, tasks);
-    if (plan.side_by_side) return scanner.rows(first, last);
+    if (side_by_side) return scanner.rows(first, last);
     char* const state = thread_memory(1, scanner.state_bytes());
     for (std::int64_t strand = first; strand < last; ++strand) {
       scanner.start(strand, state);

@@ -1,4 +1,4 @@
-#include "backend/eigen/tile/scatter.hpp"
+#include "backend/eigen/tile/one_op.hpp"
 
 #include <algorithm>
 #include <memory>
@@ -208,57 +208,58 @@ std::shared_ptr<const ScatterPlan> make_scatter_plan(const codegen::LoopProgram&
 }
 
 // Measured on a Zen 3 core: 1.2 ns for a line of one element among entries in the second-level cache.
-double scatter_nanoseconds(const ScatterPlan& plan) {
-  const codegen::Scattering& s = plan.scatter;
+double ScatterPlan::nanoseconds() const {
+  const codegen::Scattering& s = scatter;
   const auto rows = static_cast<double>(s.rows);
   return rows * static_cast<double>(s.keys) * line_nanoseconds(s) +
          rows * static_cast<double>(s.extent) * static_cast<double>(s.inner) * 0.2;
 }
 
-std::string describe_scatter(const ScatterPlan& plan) {
-  const codegen::Scattering& s = plan.scatter;
+std::string ScatterPlan::describe(const codegen::LoopProgram& /*program*/) const {
+  const codegen::Scattering& s = scatter;
   return s.each || s.inner == 1 ? "scatter: element by element, in the order of the positions"
                                 : "scatter: whole lines, in the order of the positions";
 }
 
-void run_scatter(const ScatterPlan& plan, const Team& threads, std::span<void* const> arguments) {
-  const codegen::Scattering& s = plan.scatter;
+void ScatterPlan::run(const Team& threads, std::span<void* const> arguments,
+                      std::span<const graph::Scalar> /*parameters*/) const {
+  const codegen::Scattering& s = scatter;
   const auto work = static_cast<double>(s.rows) * static_cast<double>(s.keys) * static_cast<double>(s.inner);
   const int most = threads.count() == 1 || work < kParallelWork ? 1 : threads.count();
-  const Scatter scatter(plan, arguments);
+  const Scatter work_on(*this, arguments);
   const auto part = [most](std::int64_t total, std::int64_t t) {
     return std::pair(share_begin(total, t, most), share_begin(total, t + 1, most));
   };
-  if (most == 1) return scatter.rows(0, s.rows);
+  if (most == 1) return work_on.rows(0, s.rows);
   if (s.rows >= most) {
     return threads.run(most, [&](std::int64_t t) {
       const auto [first, last] = part(s.rows, t);
-      scatter.rows(first, last);
+      work_on.rows(first, last);
     });
   }
-  if (s.inner * scatter.item_bytes() >= most * kSharedLineBytes) {
+  if (s.inner * work_on.item_bytes() >= most * kSharedLineBytes) {
     return threads.run(most, [&](std::int64_t t) {
       const auto [from, to] = part(s.inner, t);
-      for (std::int64_t row = 0; row < s.rows; ++row) scatter.run(row, {0, s.keys, 0, s.extent, from, to});
+      for (std::int64_t row = 0; row < s.rows; ++row) work_on.run(row, {0, s.keys, 0, s.extent, from, to});
     });
   }
-  const Sharing sharing = scatter.shared_by(most);
+  const Sharing sharing = work_on.shared_by(most);
   for (std::int64_t row = 0; row < s.rows; ++row) {
     switch (sharing) {
       case Sharing::runs:
-        threads.run(most, [&](std::int64_t t) { scatter.run(row, scatter.share_of_runs(t, most)); });
+        threads.run(most, [&](std::int64_t t) { work_on.run(row, work_on.share_of_runs(t, most)); });
         break;
       case Sharing::copies:
-        scatter.in_copies(row, most, threads);
+        work_on.in_copies(row, most, threads);
         break;
       case Sharing::entries:
         threads.run(most, [&](std::int64_t t) {
           const auto [first, last] = part(s.extent, t);
-          scatter.run(row, {0, s.keys, first, last, 0, s.inner});
+          work_on.run(row, {0, s.keys, first, last, 0, s.inner});
         });
         break;
       case Sharing::not_at_all:
-        scatter.rows(row, row + 1);
+        work_on.rows(row, row + 1);
         break;
     }
   }

@@ -1,4 +1,4 @@
-#include "backend/eigen/tile/sort.hpp"
+#include "backend/eigen/tile/one_op.hpp"
 
 #include <fmt/format.h>
 
@@ -279,29 +279,29 @@ std::shared_ptr<const SortPlan> make_sort_plan(const codegen::LoopProgram& progr
   return plan;
 }
 
-double sort_nanoseconds(const SortPlan& plan) {
-  return plan.lanes > 0 ? tile_sort_cost(plan, plan.lanes, kLineBytes / plan.lanes)
-                        : digits_cost(plan, digit_bytes(plan));
+double SortPlan::nanoseconds() const {
+  return lanes > 0 ? tile_sort_cost(*this, lanes, kLineBytes / lanes) : digits_cost(*this, digit_bytes(*this));
 }
 
-std::string describe_sort(const SortPlan& plan) {
-  if (plan.lanes > 0) return fmt::format("network: {} rows side by side", plan.lanes);
+std::string SortPlan::describe(const codegen::LoopProgram& /*program*/) const {
+  if (lanes > 0) return fmt::format("network: {} rows side by side", lanes);
   return "radix: digit by digit, row by row";
 }
 
-void run_sort(const SortPlan& plan, const Team& threads, std::span<void* const> arguments) {
-  const Sorter sorter(plan, arguments);
-  const std::int64_t rows = plan.sorting.rows;
-  const std::int64_t step = std::max<std::int64_t>(plan.lanes, 1);
+void SortPlan::run(const Team& threads, std::span<void* const> arguments,
+                   std::span<const graph::Scalar> /*parameters*/) const {
+  const Sorter sorter(*this, arguments);
+  const std::int64_t rows = sorting.rows;
+  const std::int64_t step = std::max<std::int64_t>(lanes, 1);
   const std::int64_t steps = (rows + step - 1) / step;
   const auto one = [&](std::int64_t i) {
-    if (plan.lanes > 0)
+    if (lanes > 0)
       sorter.tile(i * step, std::min(step, rows - i * step));
     else
       sorter.row(i);
   };
   // About as many instructions as comparisons.
-  const double work = static_cast<double>(rows * plan.sorting.extent) * bits_of(plan.sorting.extent);
+  const double work = static_cast<double>(rows * sorting.extent) * bits_of(sorting.extent);
   if (threads.count() == 1 || work < kParallelWork || steps == 1) {
     for (std::int64_t i = 0; i < steps; ++i) one(i);
     return;

@@ -44,6 +44,13 @@ constexpr std::int64_t kLeastRow = 96;
 
 std::int64_t product(const Ints& extents) { return numel(extents, "compile").value(); }
 
+std::int64_t parts(std::int64_t whole, std::int64_t part) { return (whole + part - 1) / part; }
+
+// The length of the equal parts of at most so many points into which a row is cut; packets fill all but the last.
+std::int64_t part_of_row(std::int64_t row, std::int64_t most) {
+  return parts(parts(row, parts(row, most)), isa::kPacket) * isa::kPacket;
+}
+
 }  // namespace
 
 std::int64_t Tiler::run(std::int64_t tile) {
@@ -66,13 +73,17 @@ void Tiler::choose_columns() {
   if (!strided) return;
   plan_->down = true;
   plan_->period = row;
-  plan_->grid_split = last;
-  plan_->slow_points = rows;
-  plan_->fast_points = row;
-  plan_->grid_rows = 1;
-  const std::int64_t parts = (row + plan_->block - 1) / plan_->block;
-  plan_->grid_cols = ((row + parts - 1) / parts + isa::kPacket - 1) / isa::kPacket * isa::kPacket;
-  plan_->blocks = rows * ((row + plan_->grid_cols - 1) / plan_->grid_cols);
+  lay_grid(last, rows, 1, part_of_row(row, plan_->block));
+}
+
+// Tiles of so many rows and columns, where axes before `split` are the rows.
+void Tiler::lay_grid(std::size_t split, std::int64_t slow_points, std::int64_t rows, std::int64_t cols) {
+  plan_->grid_split = split;
+  plan_->slow_points = slow_points;
+  plan_->fast_points = plan_->points / slow_points;
+  plan_->grid_rows = rows;
+  plan_->grid_cols = cols;
+  plan_->blocks = parts(slow_points, rows) * parts(plan_->fast_points, cols);
 }
 
 std::int64_t Tiler::lay_rows(std::int64_t rows, std::int64_t points) {
@@ -217,7 +228,7 @@ void Tiler::widen_columns() {
 // The first outer axis along which some access walks memory while the access jumps along the last axis. Blocks of
 // successive points would touch a cache line for each element, and touch it again after the caches have lost it.
 void Tiler::choose_grid() {
-  plan_->blocks = (plan_->points + plan_->block - 1) / plan_->block;
+  plan_->blocks = parts(plan_->points, plan_->block);
   const bool loops =
       std::any_of(plan_->stages.begin(), plan_->stages.end(), [](const StagePlan& s) { return s.loops; });
   const std::size_t rank = program_.outer.size();
@@ -228,16 +239,12 @@ void Tiler::choose_grid() {
     if (access.buffer < 0 || std::abs(last) < kGridSide || access.extent(rank - 1) < kGridSide) continue;
     for (std::size_t d = 0; d + 1 < rank; ++d) {
       if (std::abs(access.coefficient(d)) != 1 || access.extent(d) < kGridSide) continue;
-      plan_->grid_split = d + 1;
-      plan_->slow_points =
+      const std::int64_t slow =
           product(Ints(program_.outer.begin(), program_.outer.begin() + static_cast<std::ptrdiff_t>(d) + 1));
-      plan_->fast_points = plan_->points / plan_->slow_points;
+      const std::int64_t fast = plan_->points / slow;
       // Whole rows are contiguous for operands that walk along them.
-      plan_->grid_cols = plan_->fast_points <= kWholeRow ? plan_->fast_points : kGridSide;
-      plan_->grid_rows = std::min(plan_->slow_points, plan_->block / plan_->grid_cols);
-      plan_->blocks = ((plan_->slow_points + plan_->grid_rows - 1) / plan_->grid_rows) *
-                      ((plan_->fast_points + plan_->grid_cols - 1) / plan_->grid_cols);
-      return;
+      const std::int64_t cols = fast <= kWholeRow ? fast : kGridSide;
+      return lay_grid(d + 1, slow, std::min(slow, plan_->block / cols), cols);
     }
   }
   choose_rows();
@@ -267,7 +274,7 @@ void Tiler::choose_period() {
   const std::int64_t unit = std::lcm(plan_->period, isa::kPacket);
   plan_->block =
       plan_->block / unit * unit;  // NOLINT(clang-analyzer-core.DivideZero): the least multiple of two positive numbers
-  plan_->blocks = (plan_->points + plan_->block - 1) / plan_->block;
+  plan_->blocks = parts(plan_->points, plan_->block);
   plan_->pinned_length = std::max(tile_length_, plan_->block);
 }
 
@@ -279,11 +286,8 @@ void Tiler::choose_gathered_rows() {
   plan_->fast_points = row;
   // A program with a single loop has one row.
   if (last == 0) return;
-  plan_->grid_split = last;
-  plan_->grid_cols = std::min(row, plan_->block);
-  plan_->grid_rows = std::min(plan_->slow_points, plan_->block / plan_->grid_cols);
-  plan_->blocks = ((plan_->slow_points + plan_->grid_rows - 1) / plan_->grid_rows) *
-                  ((row + plan_->grid_cols - 1) / plan_->grid_cols);
+  const std::int64_t cols = std::min(row, plan_->block);
+  lay_grid(last, plan_->slow_points, std::min(plan_->slow_points, plan_->block / cols), cols);
 }
 
 // If rows of memory are not adjacent, as in an image whose border is left out, a tile of successive points would be
@@ -298,14 +302,7 @@ void Tiler::choose_rows() {
     const std::int64_t next_row = access.coefficient(last - 1);
     return access.coefficient(last) == 1 && next_row != 0 && next_row != row;
   });
-  if (!broken) return;
-  plan_->grid_split = last;
-  plan_->slow_points = plan_->points / row;
-  plan_->fast_points = row;
-  plan_->grid_rows = 1;
-  const std::int64_t parts = (row + plan_->block - 1) / plan_->block;
-  plan_->grid_cols = ((row + parts - 1) / parts + isa::kPacket - 1) / isa::kPacket * isa::kPacket;
-  plan_->blocks = plan_->slow_points * ((row + plan_->grid_cols - 1) / plan_->grid_cols);
+  if (broken) lay_grid(last, plan_->points / row, 1, part_of_row(row, plan_->block));
 }
 
 // The most bytes for each element of all values that are live at once.

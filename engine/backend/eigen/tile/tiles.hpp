@@ -33,6 +33,7 @@ class Tiler {
   bool transposes_rows() const;
   bool keeps_tiny_rows(std::int64_t points) const;
   void choose_grid();
+  void lay_grid(std::size_t split, std::int64_t slow_points, std::int64_t rows, std::int64_t cols);
   void widen_columns();
   void choose_rows();
   void choose_gathered_rows();

@@ -1,4 +1,4 @@
-#include "backend/eigen/tile/value_slots.hpp"
+#include "backend/eigen/tile/plan_steps.hpp"
 
 #include <algorithm>
 #include <limits>
@@ -42,16 +42,10 @@ class ValuePlacer {
   void find_lives() {
     last_use_.assign(program_.values.size(), -1);
     std::int64_t now = 0;
-    const auto use = [&](ValueId v) {
-      if (v != kNoValue) last_use_[static_cast<std::size_t>(v)] = now;
-    };
+    const auto use = [&](ValueId v) { last_use_[static_cast<std::size_t>(v)] = now; };
     for (const Stage& stage : stages_) {
       ++now;
-      for (const Instr& in : stage.body) {
-        use(in.a);
-        use(in.b);
-        use(in.c);
-      }
+      for (const Instr& in : stage.body) codegen::each_operand(in, use);
       for (const codegen::Reduction& r : stage.reductions) {
         use(r.input);
         out_.outer[static_cast<std::size_t>(r.result)] = true;
@@ -59,9 +53,7 @@ class ValuePlacer {
       }
       for (const Instr& in : stage.outer) {
         ++now;
-        use(in.a);
-        use(in.b);
-        use(in.c);
+        codegen::each_operand(in, use);
         if (in.result != kNoValue) {
           out_.outer[static_cast<std::size_t>(in.result)] = true;
           last_use_[static_cast<std::size_t>(in.result)] = now;
@@ -75,13 +67,10 @@ class ValuePlacer {
 
   // Registers of outer values: `block` elements each, alive over stages.
   void place_outer() {
-    for (const Stage& stage : stages_) {
-      for (const std::vector<Instr>* list : {&stage.body, &stage.outer}) {
-        for (const Instr& in : *list) {
-          if (in.result != kNoValue) out_.slot[static_cast<std::size_t>(in.result)] = tables_.pin(in);
-        }
-      }
-    }
+    for (const Stage& stage : stages_)
+      codegen::each_instruction(stage, [&](const Instr& in) {
+        if (in.result != kNoValue) out_.slot[static_cast<std::size_t>(in.result)] = tables_.pin(in);
+      });
     out_.pinned.assign(program_.values.size(), false);
     for (std::size_t v = 0; v < out_.slot.size(); ++v) out_.pinned[v] = out_.slot[v] != PlanTables::kNoSlot;
 

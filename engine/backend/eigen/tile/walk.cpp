@@ -8,36 +8,22 @@ using codegen::AffineMap;
 
 namespace {
 
-// The axes [from, to) of a map without those of extent 1. Neighbours that one step describes are joined. The list is
-// never empty. Returns false if nothing is valid.
+// The axes [from, to) of a map without those of extent 1. Returns false if nothing is valid.
 bool gather_axes(const AffineMap& map, std::size_t from, std::size_t to, bool join, Axes& axes) {
   for (std::size_t d = from; d < to; ++d) {
-    const AccessAxis& axis = map.axes[d];
-    if (axis.end <= axis.begin) return false;
-    if (axis.extent == 1) continue;
-    if (join && !axes.empty() && !axis.cut() && axes.back().coefficient == axis.coefficient * axis.extent) {
-      AccessAxis& outer = axes.back();
-      outer = {outer.extent * axis.extent, axis.coefficient, outer.begin * axis.extent, outer.end * axis.extent};
-    } else {
-      axes.push_back(axis);
-    }
+    if (map.axes[d].end <= map.axes[d].begin) return false;
+    if (join)
+      join_axis(axes, map.axes[d]);
+    else if (map.axes[d].extent != 1)
+      axes.push_back(map.axes[d]);
   }
   return true;
 }
 
 Axes joined(const Axes& outer, const Axes& inner) {
   Axes all;
-  for (const Axes* part : {&outer, &inner}) {
-    for (const AccessAxis& axis : *part) {
-      if (axis.extent == 1) continue;
-      if (!all.empty() && !axis.cut() && all.back().coefficient == axis.coefficient * axis.extent) {
-        AccessAxis& last = all.back();
-        last = {last.extent * axis.extent, axis.coefficient, last.begin * axis.extent, last.end * axis.extent};
-      } else {
-        all.push_back(axis);
-      }
-    }
-  }
+  for (const AccessAxis& axis : outer) join_axis(all, axis);
+  for (const AccessAxis& axis : inner) join_axis(all, axis);
   if (all.empty()) all.emplace_back();
   return all;
 }

@@ -1,4 +1,4 @@
-#include "backend/eigen/tile/tile_memory.hpp"
+#include "backend/eigen/tile/worker.hpp"
 
 #include <algorithm>
 #include <array>

@@ -141,9 +141,9 @@ Tensor clamp(const Operand& x, const Operand& low, const Operand& high) {
   const Call call("clamp", x);
   auto [above, lo] = call.meet(x, low);
   // The next promotion sees a tensor of this dtype, whatever `x` and `low` were.
-  const Tensor raised = Access::tensor(call.binary(Op::Max, std::move(above), std::move(lo)));
+  const Tensor raised = Access::tensor(graph::including(call.binary(Op::Max, std::move(above), std::move(lo))));
   auto [below, hi] = call.meet(raised, high);
-  return Access::tensor(call.binary(Op::Min, std::move(below), std::move(hi)));
+  return Access::tensor(graph::including(call.binary(Op::Min, std::move(below), std::move(hi))));
 }
 
 Tensor operator==(const Operand& a, const Operand& b) { return compare(Op::Eq, "equal", a, b); }

@@ -130,6 +130,13 @@ class Call {
   Call(const Call& other) : origin_(other.origin_) {}
   Call& operator=(const Call&) = delete;
 
+  /// The same call for another line: of a node that was made for one which that line made.
+  Call at(Site site) const {
+    Call other(*this);
+    other.origin_.site = site;
+    return other;
+  }
+
   const graph::Origin& origin() const noexcept { return origin_; }
   std::string_view operation() const noexcept { return origin_.operation; }
 

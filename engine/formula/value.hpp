@@ -85,6 +85,12 @@ inline Value log1p(const Value& a) { return a.unary(Op::Log1p); }
 inline Value sqrt(const Value& a) { return a.unary(Op::Sqrt); }
 inline Value rsqrt(const Value& a) { return a.unary(Op::Rsqrt); }
 inline Value sin(const Value& a) { return a.unary(Op::Sin); }
+inline Value cos(const Value& a) { return a.unary(Op::Cos); }
+inline Value sinh(const Value& a) { return a.unary(Op::Sinh); }
+inline Value cosh(const Value& a) { return a.unary(Op::Cosh); }
+inline Value sign(const Value& a) { return a.unary(Op::Sign); }
+inline Value floor(const Value& a) { return a.unary(Op::Floor); }
+inline Value pow(const Value& a, const Value& b) { return a.binary(Op::Pow, b); }
 inline Value tanh(const Value& a) { return a.unary(Op::Tanh); }
 inline Value trunc(const Value& a) { return a.unary(Op::Trunc); }
 inline Value round(const Value& a) { return a.unary(Op::Round); }

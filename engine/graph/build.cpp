@@ -171,6 +171,11 @@ NodePtr mirrored(NodePtr comparison) {
   return comparison;
 }
 
+NodePtr including(NodePtr extreme) {
+  const_cast<Node*>(extreme.get())->includes = true;
+  return extreme;
+}
+
 NodePtr assign(NodePtr target, NodePtr value, std::shared_ptr<const ShapeTracker> where, const Origin& origin) {
   check_same_dtype(Op::Assign, *target, *value, origin);
   const Shape& written = where ? where->shape() : target->shape;

@@ -36,6 +36,7 @@ struct ArgumentText {
   std::string operator()(const std::shared_ptr<const View>& view) const { return view->str(); }
   std::string operator()(const std::shared_ptr<const ShapeTracker>& tracker) const { return tracker->str(); }
   std::string operator()(const HostFunctionPtr& function) const { return function->name; }
+  std::string operator()(const TagPtr& /*tag*/) const { return {}; }
   std::string operator()(const mem::BufferPtr& buffer) const { return fmt::format("{} bytes", buffer->bytes()); }
 };
 

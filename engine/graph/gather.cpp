@@ -33,7 +33,7 @@ struct Chain {
 
 Chain chain_of(NodePtr x) {
   Chain chain;
-  while (is_movement(x->op) && !x->realized() && chain.movements.size() < kMostMovements) {
+  while (is_movement(x->op) && x->op != Op::Mark && !x->realized() && chain.movements.size() < kMostMovements) {
     auto sources = x->lazy_sources();
     if (sources.empty()) break;
     chain.movements.push_back(std::move(x));

@@ -30,6 +30,7 @@ struct ArgHash {
   std::uint64_t seed;
   std::uint64_t operator()(std::monostate) const noexcept { return seed; }
   std::uint64_t operator()(const Scalar& s) const noexcept { return mix(seed, static_cast<std::uint64_t>(s.i)); }
+  std::uint64_t operator()(const TagPtr& /*tag*/) const noexcept { return seed; }
   std::uint64_t operator()(const HostFunctionPtr& function) const noexcept { return mix(seed, function->number); }
   std::uint64_t operator()(const Ints& ints) const noexcept {
     std::uint64_t h = mix(seed, ints.size());

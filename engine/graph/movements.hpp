@@ -53,7 +53,7 @@ const Movement& movement(Op op);
 
 /// Is it a movement that the view algebra has for any stack, other than a raw view?
 constexpr bool is_axis_movement(Op op) {
-  return is_movement(op) && row(op).takes != Takes::Format && row(op).takes != Takes::View;
+  return is_movement(op) && row(op).takes != Takes::Format && row(op).takes != Takes::View && op != Op::Mark;
 }
 
 /// Does it read each element at its own row-major position?

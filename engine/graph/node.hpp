@@ -87,14 +87,23 @@ struct AxisStride {
 /// One element for each axis of the result.
 using AxisStrides = std::vector<AxisStride>;
 
+/// What a Mark says of its source. Who made it knows its type (grad/mark.hpp).
+class Tag {
+ public:
+  virtual ~Tag() = default;
+  /// The Mark has been realised: moves the nodes that the tag holds to `dropped`, whose release may run user code.
+  virtual void release(std::vector<NodePtr>& dropped) const = 0;
+};
+using TagPtr = std::shared_ptr<const Tag>;
+
 /// What an op needs besides its sources:
 ///   Const: Scalar, or {n} for the number of a symbolic size · Buffer: BufferPtr · Permute: order · Flip: axes ·
 ///   Shrink: Ranges · Pad: {before, after} as Ranges · Format: {MemoryFormat}, preserve with strides · RawView: the
 ///   view, over the source's row-major elements · Assign: where the second source's elements go among the first's
-///   row-major elements, null for a write of all · reductions: axes, ascending · HostCall: the function · all others:
-///   nothing (Reshape, Expand, Cast and Bitcast are defined by the node's shape and dtype).
+///   row-major elements, null for a write of all · reductions: axes, ascending · HostCall: the function · Mark: its
+///   tag · all others: nothing (Reshape, Expand, Cast and Bitcast are defined by the node's shape and dtype).
 using Arg = std::variant<std::monostate, Scalar, Ints, std::shared_ptr<const Ranges>, std::shared_ptr<const View>,
-                         mem::BufferPtr, std::shared_ptr<const ShapeTracker>, HostFunctionPtr>;
+                         mem::BufferPtr, std::shared_ptr<const ShapeTracker>, HostFunctionPtr, TagPtr>;
 
 /// Reductions keep their axes with extent 1; dropping them is a Reshape. Elementwise sources have exactly the node's
 /// shape (broadcasting is an Expand) and equal dtypes (promotion is a Cast; Where's condition is bool). A Gather has
@@ -121,6 +130,8 @@ struct Node {
   Site site = Site::unknown();
   LayoutClass layout_class = LayoutClass::RowMajor;
   bool mirrored = false;     // of Lt and Le: written as > or >=, so the second source is the left operand
+  bool includes = false;     // of Max and Min: the second source is a bound of a range that includes it (clamp), so the
+                             // first source keeps its derivative there
   bool broadcast = false;    // made by broadcasting: for its reader's layout the operand below counts
   bool over_memory = false;  // of an Assign: its chain of targets ends at a buffer
 

@@ -17,7 +17,7 @@ namespace {
 template <class T>
 constexpr bool kHoldsSizes = false;
 template <class T>
-constexpr bool kHoldsSizes<std::shared_ptr<const T>> = !std::is_same_v<T, HostFunction>;
+constexpr bool kHoldsSizes<std::shared_ptr<const T>> = !std::is_same_v<T, HostFunction> && !std::is_same_v<T, Tag>;
 
 }  // namespace
 

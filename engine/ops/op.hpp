@@ -114,6 +114,7 @@ enum class LayoutRule : std::uint8_t {
   X(Flip,      1, Movement,    None,      true,  0,  "axes reversed", .takes = Takes::Axes, .elements = Elements::Renamed, .layout = LayoutRule::Ordered) \
   X(Format,    1, Movement,    None,      true,  0,  "the same elements in another order of memory: what a user sees, and how they are stored", .takes = Takes::Format, .elements = Elements::Renamed, .layout = LayoutRule::Any) \
   X(RawView,   1, Movement,    None,      true,  0,  "any view over the row-major elements of the source", .takes = Takes::View, .elements = Elements::Any, .layout = LayoutRule::Any) \
+  X(Mark,      1, Movement,    None,      true,  0,  "the same elements, told apart from the source: what derivatives are taken of, and where they end", .takes = Takes::Target, .elements = Elements::Renamed, .layout = LayoutRule::Same) \
   X(Every,     1, Movement,    None,      true,  0,  "every n-th element along each axis, from the first one on", .takes = Takes::Numbers, .elements = Elements::Some, .layout = LayoutRule::Ordered)
 #define ORIEL_OTHER_OPS(X) \
   X(Assign,    2, Write,       None,      true,  0,  "the first source, with the second in place of the elements that the write reaches") \

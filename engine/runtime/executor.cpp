@@ -19,6 +19,7 @@
 #include "runtime/launches.hpp"
 #include "runtime/observe.hpp"
 #include "runtime/profile.hpp"
+#include "runtime/tape.hpp"
 #include "runtime/trace.hpp"
 #include "schedule/describe.hpp"
 #include "schedule/rule_switches.hpp"
@@ -286,6 +287,7 @@ std::uint64_t try_to_realize(std::span<const NodePtr> roots, BesideRoots beside,
 
 void realize(std::span<const NodePtr> roots) {
   check_may_read("realize");
+  Tape::keep(roots);
   bool keeps = false;
   const auto run_with = [&](BesideRoots beside) {
     try {

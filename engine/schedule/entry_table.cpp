@@ -29,6 +29,7 @@ std::uint64_t hash_arg(const Entry& e) noexcept {
     std::uint64_t operator()(const std::shared_ptr<const View>& view) const { return hash_value(*view); }
     std::uint64_t operator()(const std::shared_ptr<const ShapeTracker>& map) const { return hash_value(*map); }
     std::uint64_t operator()(const graph::HostFunctionPtr& function) const { return function->number; }
+    std::uint64_t operator()(const graph::TagPtr& /*tag*/) const { return 4; }
     std::uint64_t operator()(const mem::BufferPtr& b) const { return reinterpret_cast<std::uintptr_t>(b.get()); }
   };
   if (e.op == Op::Buffer) return reinterpret_cast<std::uintptr_t>(e.buffer().get());

@@ -125,6 +125,8 @@ Result cast_back(Arena& a, const Entry& e) {
   return a[origin].dtype == e.dtype && holds_every(s.dtype, e.dtype) ? Result(origin) : std::nullopt;
 }
 
+Result mark_nothing(Arena&, const Entry& e) { return e.source[0]; }
+
 // A movement that reads each element where it lies.
 Result moves_nothing(Arena& a, const Entry& e) {
   const Shape& from = a[e.source[0]].shape();
@@ -237,6 +239,7 @@ constexpr Rule kRules[] = {
     {"cast(x) -> x", Op::Cast, cast_same},
     {"cast back -> x", Op::Cast, cast_back},
     {kFactoredSum, Op::Sum, factor_sum},
+    {"mark(x) -> x", Op::Mark, mark_nothing},
     {"copy(copy) -> copy", Op::Copy, copy_copy},
     {"copy(movement) -> movement(copy)", Op::Copy, copy_movement},
 };

@@ -4,6 +4,7 @@
 
 #include <span>
 #include <string>
+#include <vector>
 
 #include "oriel/api.hpp"
 #include "oriel/callback.hpp"
@@ -49,6 +50,10 @@ struct HostOptions {
   bool batched = false;
   /// What one call costs, or one batch: by it the engine decides how many threads pay.
   double nanoseconds = 1000;
+  /// What derivatives go through it by: the cotangents of the operands, in their shapes and dtypes, for that of the
+  /// result. It may use tensors, and must be linear in the cotangent. Without it a derivative is an ArgumentError.
+  Callback<std::vector<Tensor>(std::span<const Tensor> operands, const Tensor& result, const Tensor& cotangent)> vjp =
+      {};
 };
 
 /// A function of host memory that tensors can be passed to. It must be pure: equal operands give equal results, and it

@@ -18,6 +18,7 @@
 #include "oriel/export.hpp"
 #include "oriel/fft.hpp"
 #include "oriel/function.hpp"
+#include "oriel/grad.hpp"
 #include "oriel/host_call.hpp"
 #include "oriel/image.hpp"
 #include "oriel/iterate.hpp"

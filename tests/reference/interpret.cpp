@@ -125,6 +125,7 @@ const Number* moved(const Node& node, const Numbers& source, const Index& index)
   Index at(from.size(), 0);
   switch (node.op) {
     case Op::Reshape:
+    case Op::Mark:
     case Op::Format:
       return &source[static_cast<std::size_t>(ravel(index, node.shape))];
     case Op::Permute: {

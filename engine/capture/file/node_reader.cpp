@@ -58,7 +58,7 @@ struct PartsChecker {
     } else if (p.op == Op::Assign) {
       fits = none || std::holds_alternative<std::shared_ptr<const ShapeTracker>>(p.arg);
     }
-    reader.check(fits && p.op != Op::Buffer, "an op has an argument of another op");
+    reader.check(fits && p.op != Op::Buffer && p.op != Op::Mark, "an op has an argument of another op");
   }
 
   void axes(const Ints& axes, std::size_t rank) const {

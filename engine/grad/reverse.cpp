@@ -1,0 +1,192 @@
+#include "grad/reverse.hpp"
+
+#include <algorithm>
+#include <utility>
+
+#include "grad/rules.hpp"
+#include "graph/walk.hpp"
+#include "runtime/tape.hpp"
+#include "schedule/describe.hpp"
+
+namespace oriel::derive {
+
+namespace {
+
+using Kind = MarkTag::Kind;
+
+bool is_own_call(const Node& node) noexcept {
+  const MarkTag* const tag = tag_of(node);
+  return tag != nullptr && tag->kind == Kind::call;
+}
+
+/// What derivatives pass to from a node: its sources, pending or kept by a tape; of marks what their rule says.
+Node::Sources below(const Node& node) {
+  if (const MarkTag* const tag = tag_of(node)) {
+    if (tag->kind == Kind::stop) return {};
+    if (tag->kind == Kind::call) return {tag->rule.operands.begin(), tag->rule.operands.end()};
+    if (NodePtr call = tag->call()) return {std::move(call)};
+  }
+  return runtime::Tape::sources(node);
+}
+
+/// A node on the way.
+struct Place {
+  NodePtr node;
+  Node::Sources sources;
+  std::vector<std::int32_t> numbers;  // the places of the sources; -1: no derivative goes there
+};
+
+/// Cotangents from place to place.
+class Pass {
+ public:
+  Pass(const Call& call, const std::vector<Place>& places)
+      : call_(call), places_(places), sums_(places.size()), calls_(places.size()) {}
+
+  void add(std::int32_t place, NodePtr share) {
+    NodePtr& sum = sums_[static_cast<std::size_t>(place)];
+    sum = sum ? call_.binary(Op::Add, std::move(sum), std::move(share)) : std::move(share);
+  }
+  const NodePtr& sum(std::int32_t place) const { return sums_[static_cast<std::size_t>(place)]; }
+
+  void run() {
+    for (std::size_t i = places_.size(); i-- > 0;) {
+      const Place& place = places_[i];
+      if (is_own_call(*place.node))
+        pull_call(place, i);
+      else if (sums_[i] != nullptr && !place.sources.empty() && is_own_call(*place.sources[0]))
+        give_result(place, i);
+      else if (sums_[i] != nullptr)
+        pull_node(place, i);
+    }
+  }
+
+ private:
+  void pull_node(const Place& place, std::size_t i) {
+    std::vector<bool> wanted;
+    for (const std::int32_t number : place.numbers) wanted.push_back(number >= 0);
+    if (std::none_of(wanted.begin(), wanted.end(), [](bool w) { return w; })) return;
+    std::vector<NodePtr> shares(place.sources.size());
+    const Call call = call_.at(place.node->site);
+    Step step(call, *place.node, {place.sources.data(), place.sources.size()}, wanted, sums_[i], shares);
+    rule(place.node->op).pull(step);
+    for (std::size_t k = 0; k < shares.size(); ++k)
+      if (shares[k] != nullptr && wanted[k]) add(place.numbers[k], std::move(shares[k]));
+  }
+
+  void give_result(const Place& place, std::size_t i) {
+    if (place.numbers[0] < 0) return;
+    const std::size_t number = tag_of(*place.node)->number;
+    std::vector<NodePtr>& cotangents = calls_[static_cast<std::size_t>(place.numbers[0])];
+    cotangents.resize(std::max(cotangents.size(), number + 1));
+    cotangents[number] = sums_[i];
+  }
+
+  void pull_call(const Place& place, std::size_t i) {
+    if (calls_[i].empty()) return;
+    const OwnRule& own = tag_of(*place.node)->rule;
+    calls_[i].resize(own.results);
+    const std::vector<NodePtr> shares = own.pull(calls_[i]);
+    for (std::size_t k = 0; k < shares.size(); ++k)
+      if (shares[k] != nullptr && place.numbers[k] >= 0) add(place.numbers[k], shares[k]);
+  }
+
+  const Call& call_;
+  const std::vector<Place>& places_;
+  std::vector<NodePtr> sums_;                // the cotangent of each place
+  std::vector<std::vector<NodePtr>> calls_;  // of each call with a rule of its own, those of its results
+};
+
+}  // namespace
+
+struct Way::Places {
+  std::vector<Place> list;  // sources first
+  std::vector<std::int32_t> results, variables;
+};
+
+/// Finds the places by one iterative walk.
+class Way::Builder {
+ public:
+  Builder(std::span<const NodePtr> results, std::span<const NodePtr> variables) {
+    for (const NodePtr& variable : variables) variables_.insert(variable.get());
+    for (const NodePtr& result : results) walk(result);
+    for (const NodePtr& result : results) found.results.push_back(place_of(*result));
+    for (const NodePtr& variable : variables) found.variables.push_back(place_of(*variable));
+  }
+  Places found;
+
+ private:
+  struct Frame {
+    Place place;
+    std::size_t next = 0;
+  };
+
+  static bool has_derivative(const Node& node) noexcept { return is_floating(node.dtype) || is_own_call(node); }
+
+  /// -1 if the node has not been met, or leads to no variable.
+  std::int32_t place_of(const Node& node) const {
+    const std::int32_t number = has_derivative(node) ? met_.find(&node) : -1;
+    return number < 0 ? -1 : places_[static_cast<std::size_t>(number)];
+  }
+
+  void enter(const NodePtr& node) {
+    if (!has_derivative(*node) || !met_.insert(node.get())) return;
+    places_.push_back(-1);
+    const bool passes = rule(node->op).pull != nullptr;
+    path_.push_back({{node, passes ? below(*node) : Node::Sources{}, {}}, 0});
+  }
+
+  void walk(const NodePtr& result) {
+    for (enter(result); !path_.empty();) {
+      Frame& top = path_.back();
+      if (top.next < top.place.sources.size()) {
+        enter(NodePtr(top.place.sources[top.next++]));
+        continue;
+      }
+      Place place = std::move(top.place);
+      path_.pop_back();
+      bool leads = variables_.find(place.node.get()) >= 0;
+      for (const NodePtr& source : place.sources) {
+        place.numbers.push_back(place_of(*source));
+        leads = leads || place.numbers.back() >= 0;
+      }
+      if (!leads) continue;
+      places_[static_cast<std::size_t>(met_.find(place.node.get()))] = static_cast<std::int32_t>(found.list.size());
+      found.list.push_back(std::move(place));
+    }
+  }
+
+  graph::Numbering variables_, met_;
+  std::vector<std::int32_t> places_;  // of the nodes that were met
+  std::vector<Frame> path_;
+};
+
+Way::Way(std::span<const NodePtr> results, std::span<const NodePtr> variables)
+    : places_(std::make_unique<const Places>(std::move(Builder(results, variables).found))) {}
+Way::~Way() = default;
+
+std::vector<NodePtr> Way::pull(const Call& call, std::span<const NodePtr> cotangents) const {
+  Pass pass(call, places_->list);
+  for (std::size_t r = 0; r < cotangents.size(); ++r)
+    if (const std::int32_t place = places_->results[r]; place >= 0 && cotangents[r] != nullptr)
+      pass.add(place, cotangents[r]);
+  pass.run();
+  std::vector<NodePtr> out;
+  for (const std::int32_t place : places_->variables) out.push_back(place < 0 ? nullptr : pass.sum(place));
+  return out;
+}
+
+std::string first_computed(const NodePtr& result) {
+  graph::Numbering seen;
+  std::vector<NodePtr> waiting{result};
+  while (!waiting.empty()) {
+    const NodePtr node = std::move(waiting.back());
+    waiting.pop_back();
+    if (!seen.insert(node.get())) continue;
+    const Node::Sources sources = runtime::Tape::sources(*node);
+    if (node->realized() && sources.empty() && node->op != Op::Buffer) return schedule::site_text(node->site);
+    for (const NodePtr& source : sources) waiting.push_back(source);
+  }
+  return {};
+}
+
+}  // namespace oriel::derive

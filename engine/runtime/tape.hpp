@@ -1,0 +1,35 @@
+// What derivatives need of nodes that are realised while they are under way.
+#pragma once
+
+#include <span>
+#include <unordered_map>
+
+#include "graph/node.hpp"
+
+namespace oriel::runtime {
+
+/// While one lives, work of this thread keeps the sources of the nodes that it realises, so that a function may read
+/// elements and its derivative still passes through them. Tapes nest; what was kept lasts until the outermost one ends.
+class Tape {
+ public:
+  Tape();
+  ~Tape();
+  Tape(const Tape&) = delete;
+  Tape& operator=(const Tape&) = delete;
+
+  /// Before a realisation: keeps the sources of all pending nodes below, if this thread has a tape.
+  static void keep(std::span<const graph::NodePtr> roots);
+  /// The sources of a node, pending or kept; none if they are gone.
+  static graph::Node::Sources sources(const graph::Node& node);
+
+ private:
+  struct Kept {
+    graph::NodePtr node;
+    graph::Node::Sources sources;
+  };
+  static thread_local Tape* outermost;
+  bool outer_;
+  std::unordered_map<const graph::Node*, Kept> kept_;
+};
+
+}  // namespace oriel::runtime

@@ -28,8 +28,13 @@ NodePtr mark(const Call& call, const NodePtr& x, std::shared_ptr<const MarkTag> 
 }
 
 const MarkTag* tag_of(const Node& node) noexcept {
-  if (node.op != graph::Op::Mark) return nullptr;
-  return static_cast<const MarkTag*>(std::get<graph::TagPtr>(node.arg).get());
+  const auto* const tag = std::get_if<graph::TagPtr>(&node.arg);
+  return tag == nullptr ? nullptr : static_cast<const MarkTag*>(tag->get());
+}
+
+NodePtr kept_apart(const Call& call, const NodePtr& x) {
+  NodePtr source = x;
+  return graph::make_node(graph::Op::Mark, x->dtype, x->shape, Ints{1}, {&source, 1}, x->device, call.origin());
 }
 
 }  // namespace oriel::derive

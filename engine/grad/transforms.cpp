@@ -153,6 +153,11 @@ Tensor stopped(const Tensor& x) {
   return Access::tensor(derive::mark(call, node, std::make_shared<MarkTag>(MarkTag::Kind::stop)));
 }
 
+Tensor kept_apart(const Tensor& x) {
+  const NodePtr node = Access::node(x);
+  return Access::tensor(derive::kept_apart(Call("checkpoint", node->site), node));
+}
+
 Tensor zeros_like_part(const Tensor& x) {
   const Call call("custom_jvp", Site::unknown());
   return Access::tensor(zeros(call, *Access::node(x)));

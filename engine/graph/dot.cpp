@@ -17,6 +17,7 @@ struct ArgumentText {
   std::string operator()(const Ints& ints) const {
     if (node.op == Op::Const) return to_string(ints[0]);
     if (is_sort(node.op)) return ints[0] == 1 ? "descending" : "ascending";
+    if (node.op == Op::Mark) return "again";
     if (is_scan(node.op) || is_scatter(node.op)) return fmt::format("axis {}", to_string(ints[0]));
     const Takes takes = row(node.op).takes;
     return fmt::format("{} {}",

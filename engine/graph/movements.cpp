@@ -282,7 +282,7 @@ bool complete(const Move& move) {
     case Takes::View:
       return move.view != nullptr;
     default:
-      return move.ints == nullptr && move.ranges == nullptr && move.view == nullptr;
+      return (move.ints == nullptr || move.op == Op::Mark) && move.ranges == nullptr && move.view == nullptr;
   }
 }
 

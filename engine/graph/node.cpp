@@ -19,7 +19,7 @@ void Node::set_realized(mem::BufferPtr realised, std::vector<NodePtr>& dropped) 
     own.swap(sources);
   }
   for (NodePtr& source : own) dropped.push_back(std::move(source));
-  if (op == Op::Mark) std::get<TagPtr>(arg)->release(dropped);
+  if (const auto* tag = std::get_if<TagPtr>(&arg)) (*tag)->release(dropped);
 }
 
 Node::Sources Node::lazy_sources() const {

@@ -125,7 +125,10 @@ Result cast_back(Arena& a, const Entry& e) {
   return a[origin].dtype == e.dtype && holds_every(s.dtype, e.dtype) ? Result(origin) : std::nullopt;
 }
 
-Result mark_nothing(Arena&, const Entry& e) { return e.source[0]; }
+// A Mark with a number keeps what is computed from it apart from what is computed from its source.
+Result mark_nothing(Arena&, const Entry& e) {
+  return std::holds_alternative<graph::TagPtr>(e.node->arg) ? Result(e.source[0]) : std::nullopt;
+}
 
 // A movement that reads each element where it lies.
 Result moves_nothing(Arena& a, const Entry& e) {

@@ -54,6 +54,8 @@ Tensor stopped(const Tensor& x);
 std::vector<Tensor> with_rule(std::span<const Tensor> operands, std::span<const Tensor> results,
                               std::function<std::vector<Tensor>(std::vector<Tensor>)> pull);
 Tensor zeros_like_part(const Tensor& x);
+/// x, such that what is computed from it is computed again.
+Tensor kept_apart(const Tensor& x);
 
 /// Functions of one, called on many at once.
 class Mapping {
@@ -479,6 +481,38 @@ auto custom_jvp(F f, Forward forward) {
         return detail::with_parts(x, parts);
       };
       return vjp(in_tangents, zero(std::get<K>(values))...).pull(std::get<kArguments + 1>(values));
+    }(std::make_index_sequence<kArguments>());
+  };
+  return custom_vjp(std::move(f), std::move(backward));
+}
+
+/// A function whose derivative computes the values inside it again, rather than keep them until then: memory for
+/// time. `explain` shows both.
+///   auto layer = checkpoint([](Tensor x, Tensor w) { return tanh(matmul(x, w)); });
+template <class F>
+auto checkpoint(F f) {
+  auto backward = [f](const auto&... all) {
+    constexpr std::size_t kArguments = sizeof...(all) - 2;
+    const auto values = std::tie(all...);
+    return [&]<std::size_t... K>(std::index_sequence<K...>) {
+      std::vector<Tensor> parts = detail::parts_of(std::get<K>(values)...), by;
+      for (Tensor& part : parts) {
+        if (!is_floating(part.dtype())) continue;
+        const Tensor again = detail::kept_apart(part);
+        part = detail::variables({&again, 1}, "checkpoint", 0).front();
+        by.push_back(part);
+      }
+      const Tensor* next = parts.data();
+      auto copies = std::tuple{detail::with_parts(std::get<K>(values), next)...};
+      F own = f;
+      const auto results = detail::parts_of(std::apply([&](auto&... x) { return own(x...); }, copies));
+      const auto shares = detail::pull(*detail::derivative(results, by, "checkpoint"),
+                                       detail::parts_of(std::get<kArguments + 1>(values)));
+      std::size_t k = 0;
+      for (Tensor& part : parts)
+        if (is_floating(part.dtype())) part = shares[k++];
+      next = parts.data();
+      return std::tuple{detail::with_parts(std::get<K>(values), next)...};
     }(std::make_index_sequence<kArguments>());
   };
   return custom_vjp(std::move(f), std::move(backward));

@@ -139,10 +139,11 @@ void SavedWriter::argument(const graph::Arg& arg) {
 }
 
 void SavedWriter::node(const Node& n) {
-  word(graph::name(n.op == graph::Op::Mark ? graph::Op::Reshape : n.op));  // a Mark says nothing of elements
+  const bool mark = n.op == graph::Op::Mark;  // says nothing of elements
+  word(graph::name(mark ? graph::Op::Reshape : n.op));
   dtype(n.dtype);
   numbers(n.shape);
-  argument(n.arg);
+  argument(mark ? graph::Arg() : n.arg);
   site(n.site);
   const bool laid_out = n.op == Op::Const && n.found;
   const bool any = (n.op == Op::Reshape || laid_out) && n.layout_class == graph::LayoutClass::Any;

@@ -1,0 +1,65 @@
+// Where a function has a kink, or two operands are equal.
+#include <doctest/doctest.h>
+
+#include <cmath>
+#include <limits>
+#include <vector>
+
+#include "oriel/oriel.hpp"
+
+namespace oriel::testing::kinks_test {
+namespace {
+
+using Numbers = std::vector<double>;
+
+template <class F>
+Numbers gradient(F f, const Tensor& x) {
+  return grad([&](Tensor t) { return sum(f(t)); })(x).template to_vector<double>();
+}
+
+TEST_CASE("kinks are those of PyTorch") {
+  const Tensor x = Tensor::of<double>({-1, 0, 1});
+  CHECK(gradient([](Tensor t) { return relu(t); }, x) == Numbers{0, 0, 1});
+  CHECK(gradient([](Tensor t) { return abs(t); }, x) == Numbers{-1, 0, 1});
+  CHECK(gradient([](Tensor t) { return clamp(t, -1, 1); }, x) == Numbers{1, 1, 1});
+  CHECK(gradient([](Tensor t) { return clamp(t, 0, 0.5); }, x) == Numbers{0, 1, 0});
+  CHECK(gradient([](Tensor t) { return sign(t) + floor(t); }, x) == Numbers{0, 0, 0});
+  CHECK(gradient([](Tensor t) { return relu6(t * 6); }, x) == Numbers{0, 0, 0});
+  CHECK(gradient([](Tensor t) { return pow(t, 0.0); }, x) == Numbers{0, 0, 0});
+  CHECK(gradient([](Tensor t) { return pow(0.0, t); }, Tensor::of<double>({0, 1})) == Numbers{0, 0});
+  CHECK(gradient([](Tensor t) { return sqrt(t); }, Tensor::of<double>({0, 4})) ==
+        Numbers{std::numeric_limits<double>::infinity(), 0.25});
+  CHECK(gradient([](Tensor t) { return copysign(t, -1.0); }, x) == Numbers{1, 0, -1});
+}
+
+TEST_CASE("equal elements share a maximum evenly") {
+  const Tensor x = Tensor::of<double>({1, 3, 3, 2});
+  CHECK(gradient([](Tensor t) { return max(t); }, x) == Numbers{0, 0.5, 0.5, 0});
+  CHECK(gradient([](Tensor t) { return min(t.reshape({2, 2}), 0); }, Tensor::of<double>({1, 5, 1, 2})) ==
+        Numbers{0.5, 0, 0.5, 1});
+  CHECK(gradient([](Tensor t) { return maximum(t, t * 1); }, x) == Numbers{1, 1, 1, 1});
+  const auto both = grad<0, 1>([](Tensor a, Tensor b) { return sum(maximum(a, b)); });
+  const auto [a, b] = both(Tensor::of<double>({1, 2}), Tensor::of<double>({1, 1}));
+  CHECK(a.to_vector<double>() == Numbers{0.5, 1});
+  CHECK(b.to_vector<double>() == Numbers{0.5, 0});
+}
+
+TEST_CASE("positions take all: the last of equal records, the place of a sorted element") {
+  CHECK(gradient([](Tensor t) { return cummax(t, 0).values; }, Tensor::of<double>({1, 1, 0})) == Numbers{1, 2, 0});
+  const Tensor weights = Tensor::of<double>({10, 20, 30});
+  CHECK(gradient([&](Tensor t) { return sort(t) * weights; }, Tensor::of<double>({2, 1, 1})) == Numbers{30, 10, 20});
+  CHECK(gradient([](Tensor t) { return topk(t, 1).values; }, Tensor::of<double>({2, 2, 1})) == Numbers{1, 0, 0});
+}
+
+TEST_CASE("where masks both sides, also beside infinities") {
+  const Tensor x = Tensor::of<double>({0, 4});
+  // The double-where trap: the branch that is not taken is infinite at 0, so it is made safe inside.
+  CHECK(gradient([](Tensor t) { return where(t > 0, sqrt(where(t > 0, t, 1.0)), 0.0); }, x) == Numbers{0, 0.25});
+  const Numbers trapped = gradient([](Tensor t) { return where(t > 0, sqrt(t), 0.0); }, x);
+  CHECK(std::isnan(trapped[0]));
+  CHECK(gradient([](Tensor t) { return masked_fill(t, t < 1, std::numeric_limits<double>::infinity()); }, x) ==
+        Numbers{0, 1});
+}
+
+}  // namespace
+}  // namespace oriel::testing::kinks_test

@@ -1,0 +1,218 @@
+// grad, vjp, jvp, vmap and what they do to each other; rules of the program's own; errors.
+#include <doctest/doctest.h>
+
+#include <string>
+#include <tuple>
+#include <vector>
+
+#include "oriel/oriel.hpp"
+#include "support/refusal.hpp"
+
+namespace oriel::testing::transforms_test {
+namespace {
+
+using Numbers = std::vector<double>;
+
+Tensor between(const Shape& shape, double low, double high, std::uint64_t seed = 1) {
+  return uniform(Key(seed), shape, low, high, DType::float64).realize();
+}
+double apart(const Tensor& a, const Tensor& b) { return max(abs(a - b)).item<double>(); }
+
+struct Layer {
+  Tensor w, b;
+};
+auto oriel_members(Layer& l) { return std::tie(l.w, l.b); }
+auto oriel_members(const Layer& l) { return std::tie(l.w, l.b); }
+
+TEST_CASE("a gradient has the structure of its argument") {
+  const Layer layer{between({3, 2}, -1, 1), between({2}, -1, 1, 2)};
+  const Tensor x = between({4, 3}, -1, 1, 3);
+  const auto loss = [](Layer l, Tensor in) { return sum(square(matmul(in, l.w) + l.b)); };
+  const Layer g = grad(loss)(layer, x);
+  const Tensor y = matmul(x, layer.w) + layer.b;
+  CHECK(apart(g.b, sum(y * 2, 0)) < 1e-12);
+  CHECK(apart(g.w, matmul(x.transpose(0, 1), y * 2)) < 1e-12);
+  const auto [value, both] = value_and_grad<0, 1>(loss)(layer, x);
+  CHECK(value.item<double>() == doctest::Approx(sum(square(y)).item<double>()));
+  CHECK(apart(std::get<1>(both), matmul(y * 2, layer.w.transpose(0, 1))) < 1e-12);
+  CHECK(apart(std::get<0>(both).w, g.w) == 0);
+  const std::vector<Layer> several{layer, layer};
+  CHECK(apart(grad([&](std::vector<Layer> all) { return loss(all[1], x); })(several)[1].w, g.w) == 0);
+  CHECK(max(abs(grad([&](std::vector<Layer> all) { return loss(all[1], x); })(several)[0].w)).item<double>() == 0);
+}
+
+TEST_CASE("what is returned beside the loss comes back") {
+  const auto f = [](Tensor x) { return std::pair(sum(x * x), x * 3); };
+  const auto [value, g] = value_and_grad(f)(Tensor::of<double>({1, 2}));
+  CHECK(value.first.item<double>() == 5);
+  CHECK(value.second.to_vector<double>() == Numbers{3, 6});
+  CHECK(g.to_vector<double>() == Numbers{2, 4});
+}
+
+TEST_CASE("a gradient of complex numbers is that by both parts") {
+  const Complex z(Tensor::of<double>({1, 2}), Tensor::of<double>({3, -1}));
+  const Complex g = grad([](Complex w) { return sum(square(real(w)) + square(imag(w))); })(z);
+  CHECK(real(g).to_vector<double>() == Numbers{2, 4});
+  CHECK(imag(g).to_vector<double>() == Numbers{6, -2});
+}
+
+TEST_CASE("orders") {
+  const auto f = [](Tensor x) { return x * x * x * x; };
+  const auto scalar_at = [](double x) { return Tensor::of<double>({x}).reshape(Shape{}); };
+  const auto d1 = grad(f);
+  const Tensor x = scalar_at(2);
+  CHECK(d1(x).item<double>() == 32);
+  CHECK(grad(d1)(x).item<double>() == 48);
+  CHECK(grad(grad(d1))(x).item<double>() == 48);
+  CHECK(grad(grad(grad(d1)))(x).item<double>() == 24);
+  CHECK(grad(grad(grad(grad(d1))))(x).item<double>() == 0);
+}
+
+TEST_CASE("a variable of an outer derivative is a constant of the inner one") {
+  // d/dx [x * d/dy (x + y)] = 1, which perturbations that are confused make 2.
+  const auto f = [](Tensor x) { return x * grad([&](Tensor y) { return x + y; })(Tensor::of<double>({1}).reshape(Shape{})); };
+  CHECK(grad(f)(Tensor::of<double>({3}).reshape(Shape{})).item<double>() == 1);
+}
+
+TEST_CASE("vjp and jvp are adjoint") {
+  const Tensor x = between({3, 4}, -1, 1), w = between({4, 2}, -1, 1, 2);
+  const auto f = [](Tensor a, Tensor b) { return tanh(matmul(a, b)) / (1 + cumsum(square(matmul(a, b)), 0)); };
+  const Tensor tx = between({3, 4}, -1, 1, 3), tw = between({4, 2}, -1, 1, 4), g = between({3, 2}, -1, 1, 5);
+  const auto at = vjp(f, x, w);
+  const auto [gx, gw] = at.pull(g);
+  const auto [value, tangent] = jvp(f, std::tuple(x, w), std::tuple(tx, tw));
+  CHECK(apart(value, at.value) == 0);
+  CHECK(sum(tangent * g).item<double>() == doctest::Approx((sum(gx * tx) + sum(gw * tw)).item<double>()));
+  const auto line = linearize([&](Tensor a) { return f(a, w); }, x);
+  CHECK(apart(line.push(tx), jvp([&](Tensor a) { return f(a, w); }, x, tx).tangent) < 1e-15);
+  const double h = 1e-6;
+  CHECK(apart(line.push(tx), (f(x + tx * h, w) - f(x - tx * h, w)) / (2 * h)) < 1e-8);
+}
+
+TEST_CASE("products of a Hessian with a vector, forward over reverse") {
+  const auto f = [](Tensor x) { return sum(exp(x) * sin(flip(x))); };
+  const Tensor x = between({5}, -1, 1), v = between({5}, -1, 1, 2);
+  const Tensor forward = jvp(grad(f), x, v).tangent;
+  const Tensor reverse = grad([&](Tensor t) { return sum(grad(f)(t) * v); })(x);
+  CHECK(apart(forward, reverse) < 1e-14);
+  CHECK(apart(matmul(hessian(f)(x), v), reverse) < 1e-14);
+}
+
+TEST_CASE("jacobians, either way") {
+  const Tensor x = between({3}, -1, 1);
+  const auto f = [](Tensor t) { return outer(t, square(t)); };
+  const Tensor reverse = jacobian(f, JacobianMode::reverse)(x), forward = jacobian(f, JacobianMode::forward)(x);
+  CHECK(reverse.shape() == Shape{3, 3, 3});
+  CHECK(apart(reverse, forward) < 1e-15);
+  CHECK(reverse.at({0, 1, 1}).item<double>() == doctest::Approx(2 * (x.at({0}) * x.at({1})).item<double>()));
+}
+
+TEST_CASE("vmap runs a function of one on many") {
+  const Tensor x = between({5, 3, 4}, -1, 1), w = between({4, 2}, -1, 1, 2);
+  const auto f = [](Tensor a, Tensor b) {
+    Tensor y = softmax(matmul(a, b), 0);
+    y.slice({{0, 1}}) = cumsum(y.slice({{1, 2}}), 1);
+    return concat({y, sort(y, 0), take(y, Tensor::of<int>({2, 0}), 0), pad(flip(y), {{1, 0}, {0, 0}})}, 0);
+  };
+  const Tensor all = vmap(f, {.in = {0, {}}})(x, w);
+  for (int k = 0; k < 5; ++k) CHECK(apart(all[k], f(x[k], w)) < 1e-14);
+  const Tensor last = vmap(f, {.in = {0, {}}, .out = -1})(x, w);
+  CHECK(apart(last, all.permute({1, 2, 0})) == 0);
+  // Positions that differ from entry to entry.
+  const Tensor index = Tensor::of<int>({0, 2, 1, 1, 0}).reshape({5, 1});
+  const auto reads = [](Tensor a, Tensor i) { return take(a, i, 0) + put_add(a, i, 1.0, 0).slice({{0, 1}}); };
+  const Tensor read = vmap(reads)(x, index);
+  for (int k = 0; k < 5; ++k) CHECK(apart(read[k], reads(x[k], index[k])) < 1e-15);
+}
+
+TEST_CASE("gradients of each entry, and the gradient of a mapped function") {
+  const Tensor x = between({5, 3}, -1, 1), w = between({3}, -1, 1, 2);
+  const auto loss = [](Tensor p, Tensor in) { return sum(tanh(p * in)); };
+  const Tensor each = vmap(grad(loss), {.in = {{}, 0}})(w, x);
+  for (int k = 0; k < 5; ++k) CHECK(apart(each[k], grad(loss)(w, x[k])) < 1e-15);
+  const Tensor whole = grad([&](Tensor p) { return sum(vmap([&](Tensor in) { return loss(p, in); })(x)); })(w);
+  CHECK(apart(whole, sum(each, 0)) < 1e-14);
+}
+
+TEST_CASE("a function may ask for elements") {
+  const auto f = [](Tensor x) {
+    Tensor y = x;
+    while (max(abs(y)).item<double>() < 100) y = y * 2;
+    return sum(y);
+  };
+  CHECK(grad(f)(Tensor::of<double>({1, 3})).to_vector<double>() == Numbers{64, 64});
+  const auto [value, g] = value_and_grad(f)(Tensor::of<double>({1, 3}));
+  CHECK(value.item<double>() == 256);
+}
+
+TEST_CASE("gradients of a pending loss") {
+  const Tensor a = between({3}, -1, 1), b = between({3}, -1, 1, 2);
+  const std::vector<Tensor> g = gradients(sum(a * b * b), {a, b, between({2}, 0, 1)});
+  CHECK(apart(g[0], b * b) == 0);
+  CHECK(apart(g[1], a * b * 2) < 1e-15);
+  CHECK(g[2].to_vector<double>() == Numbers{0, 0});
+  const Tensor gone = (a * 3).realize();
+  const std::string why = test::refusal([&] { gradients(sum(gone * 2), {a}); });
+  CHECK(why.find("transforms_test.cpp:") != std::string::npos);
+  CHECK(why.find("was realised") != std::string::npos);
+}
+
+TEST_CASE("stop_gradient") {
+  const Tensor x = Tensor::of<double>({1, 2});
+  CHECK(grad([](Tensor t) { return sum(t * stop_gradient(t)); })(x).to_vector<double>() == Numbers{1, 2});
+  CHECK(jvp([](Tensor t) { return t * stop_gradient(t); }, x, ones({2}, DType::float64)).tangent.to_vector<double>() ==
+        Numbers{1, 2});
+}
+
+TEST_CASE("rules of the program's own") {
+  const Tensor x = Tensor::of<double>({0.4, 1.6});
+  const auto straight = custom_vjp([](Tensor t) { return round(t); }, [](Tensor, Tensor, Tensor g) { return g * 3; });
+  CHECK(straight(x).to_vector<double>() == Numbers{0, 2});
+  CHECK(grad([&](Tensor t) { return sum(straight(t * 2)); })(x).to_vector<double>() == Numbers{6, 6});
+  CHECK(jvp(straight, x, ones({2}, DType::float64)).tangent.to_vector<double>() == Numbers{3, 3});
+  const auto two = custom_vjp([](Tensor a, Tensor b) { return std::pair(a * b, a + b); },
+                              [](Tensor a, Tensor b, std::pair<Tensor, Tensor>, std::pair<Tensor, Tensor> g) {
+                                return std::tuple(g.first * b, g.first * a * 10 + g.second);
+                              });
+  const auto [ga, gb] = grad<0, 1>([&](Tensor a, Tensor b) {
+    const auto [p, s] = two(a, b);
+    return sum(p) + sum(s * 5);
+  })(x, x + 1);
+  CHECK(apart(ga, x + 1) < 1e-15);
+  CHECK(apart(gb, x * 10 + 5) < 1e-14);
+  const auto forward = custom_jvp([](Tensor t) { return round(t); }, [](Tensor t, Tensor dt) { return dt * t; });
+  CHECK(apart(grad([&](Tensor t) { return sum(forward(t)); })(x), x) == 0);
+  CHECK(apart(jvp(forward, x, x).tangent, x * x) < 1e-15);
+}
+
+TEST_CASE("in captured functions, of sizes that change") {
+  const auto step = oriel::function([](Tensor w, Tensor x) {
+    const auto [loss, g] = value_and_grad([&](Tensor p) { return mean(square(matmul(x, p))); })(w);
+    return std::pair(loss, w - g * 0.1);
+  });
+  for (const std::int64_t n : {4, 7, 9, 5}) {
+    const Tensor w = between({3, 2}, -1, 1), x = between({n, 3}, -1, 1, 7);
+    const auto [loss, next] = step(w, x);
+    const Tensor y = matmul(x, w);
+    CHECK(loss.item<double>() == doctest::Approx(mean(square(y)).item<double>()));
+    CHECK(apart(next, w - matmul(x.transpose(0, 1), y) * (0.2 / static_cast<double>(2 * n))) < 1e-12);
+  }
+  CHECK(step.counts().traces == 2);
+  const auto direct = oriel::function(grad([](Tensor t) { return sum(sin(t)); }));
+  const Tensor x = between({5}, -1, 1);
+  CHECK(apart(direct(x), cos(x)) == 0);
+}
+
+TEST_CASE("errors say what came and what would do") {
+  using test::refusal;
+  const Tensor x = Tensor::of<double>({1, 2}), k = Tensor::of<int>({1, 2});
+  CHECK(refusal([&] { grad([](Tensor t) { return t; })(x); }).find("the loss has shape (2)") != std::string::npos);
+  CHECK(refusal([&] { grad([](Tensor t) { return sum(t); })(k); }).find("argument 0 holds int32 (2)") != std::string::npos);
+  CHECK(refusal([&] { grad([](Tensor t) { return any(t > 0); })(x); }).find("the loss is bool") != std::string::npos);
+  CHECK(refusal([&] { vjp([](Tensor t) { return t; }, x).pull(zeros({3}, DType::float64)); }).find("shape (3)") !=
+        std::string::npos);
+  CHECK(refusal([&] { vmap([](Tensor a, Tensor b) { return a + b; })(x, zeros({3})); }).find("3") != std::string::npos);
+}
+
+}  // namespace
+}  // namespace oriel::testing::transforms_test

@@ -40,7 +40,8 @@ bool is_constant_along(const NodePtr& x, std::size_t axis) {
   if (sources.empty()) return false;
   ShapeTracker map(sources[0]->shape);
   for (std::size_t k = chain.size(); k-- > 0;) map = graph::moved(map, *chain[k]);
-  const View& top = map.simplify().views().back();
+  map = map.simplify();
+  const View& top = map.views().back();
   return identical(top.strides[axis], 0) && (!top.masked() || sym::known(top.mask[axis].extent() == top.shape[axis]).value_or(false));
 }
 

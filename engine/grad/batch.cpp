@@ -59,7 +59,8 @@ class Batcher {
     Batched batched;
   };
 
-  Value value(const Call& call, const NodePtr& source) const { return {call, made_.at(source.get()).batched.node}; }
+  const NodePtr& one(const NodePtr& source) const { return made_.at(source.get()).batched.node; }
+  Value value(const Call& call, const NodePtr& source) const { return {call, one(source)}; }
   bool mapped(const NodePtr& source) const { return made_.at(source.get()).batched.mapped; }
   /// The source with the axis, repeated along it if it is the same for all.
   Value wide(const Call& call, const NodePtr& source) const {
@@ -70,10 +71,18 @@ class Batcher {
 
   Batched batched(const Node& node, const graph::Node::Sources& sources) {
     const bool any = std::any_of(sources.begin(), sources.end(), [&](const NodePtr& s) { return mapped(s); });
-    if (!any) return {NodePtr(&node), false};
     const Call call = call_.at(node.site);
     const graph::Origin& origin = call.origin();
     std::vector<NodePtr> all;
+    if (!any) {  // the same for all, perhaps with a check of the positions of all
+      bool same = true;
+      for (const NodePtr& source : sources) {
+        all.push_back(one(source));
+        same = same && all.back() == source;
+      }
+      if (same) return {NodePtr(&node), false};
+      return {graph::make_node(node.op, node.dtype, node.shape, node.arg, all, node.device, origin), false};
+    }
     for (const NodePtr& source : sources) all.push_back(wide(call, source).node());
     const Shape shape = in_front(count_, node.shape);
     switch (graph::row(node.op).op_class) {
@@ -154,7 +163,7 @@ class Batcher {
     const auto kind = static_cast<graph::Recursion>(arg[1].value());
     NodePtr factors = all[0];
     if (kind == graph::Recursion::number) {
-      factors = sources[0];
+      factors = one(sources[0]);
       if (mapped(sources[0])) {  // one for each entry
         Shape ones(all[1]->shape.size(), SymInt(1));
         ones[0] = count_;
@@ -172,7 +181,7 @@ class Batcher {
     const Shape like = in_front(count_, node.shape);
     Shape lines = like;
     lines[axis + 1] = sources[0]->shape[each ? axis : 0];
-    NodePtr positions = sources[0], values = sources.size() > 1 ? all[1] : nullptr;
+    NodePtr positions = one(sources[0]), values = sources.size() > 1 ? all[1] : nullptr;
     if (mapped(sources[0]) || each) {  // a position for each element
       Value place(call, all[0]);
       if (!each) {
@@ -192,7 +201,7 @@ class Batcher {
   }
 
   NodePtr gather(const Call& call, const graph::Node::Sources& sources, const std::vector<NodePtr>& all) const {
-    if (!mapped(sources[0])) return graph::gather(sources[0], all[1], call.origin());
+    if (!mapped(sources[0])) return graph::gather(one(sources[0]), all[1], call.origin());
     const SymInt each = numel(sources[0]->shape);
     const Value place(call, all[1]);
     const Value first = positions(call, place.shape(), 0, place.device()).broadcast(place.shape());
@@ -219,7 +228,7 @@ class Batcher {
       for (std::size_t k = 0; k < sources.size(); ++k)
         operands.push_back(mapped(sources[k])
                                ? value(call, sources[k]).reduce(k == 1 ? Op::ReduceMax : Op::ReduceMin, {0}).drop({0}).node()
-                               : sources[k]);
+                               : one(sources[k]));
       return {graph::host_call(function, operands, node.shape, node.dtype, call.origin()), false};
     }
     if (!function->options.batched)

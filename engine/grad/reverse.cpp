@@ -175,8 +175,9 @@ std::vector<NodePtr> Way::pull(const Call& call, std::span<const NodePtr> cotang
   return out;
 }
 
-std::string first_computed(const NodePtr& result) {
+std::string computed_line(const NodePtr& result, std::span<const NodePtr> variables) {
   graph::Numbering seen;
+  for (const NodePtr& variable : variables) seen.insert(variable.get());
   std::vector<NodePtr> waiting{result};
   while (!waiting.empty()) {
     const NodePtr node = std::move(waiting.back());

@@ -29,8 +29,8 @@ class Way {
   std::unique_ptr<const Places> places_;
 };
 
-/// Below a node: the line of the first value that was computed and has let go of what it was computed from, as
-/// "main.cpp:12"; empty if there is none.
-std::string first_computed(const NodePtr& result);
+/// Below a node: the line of a value that was computed and has let go of what it was computed from, as "main.cpp:12";
+/// empty if there is none beside the variables.
+std::string computed_line(const NodePtr& result, std::span<const NodePtr> variables);
 
 }  // namespace oriel::derive

@@ -209,7 +209,7 @@ std::vector<Tensor> gradients(const Tensor& loss, ListOf<Tensor> by, Site site) 
   std::vector<graph::NodePtr> found = derive::Way({&node, 1}, variables).pull(call, {&one, 1});
   for (std::size_t k = 0; k < found.size(); ++k) {
     if (found[k] != nullptr) continue;
-    if (const std::string line = derive::first_computed(node); !line.empty())
+    if (const std::string line = derive::computed_line(node, variables); !line.empty())
       throw ArgumentError("gradients",
                           fmt::format("the loss cannot be followed to tensor {}: the value of {} was realised and has "
                                       "let go of what it was computed from; take the gradients before the values, or "

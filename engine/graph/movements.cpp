@@ -359,8 +359,26 @@ View view_of(const Move& move, const Shape& from) {
   return view.canonical();
 }
 
+namespace {
+
+/// The stack with a view of a RawView on top. Unlike ShapeTracker::view it asks nothing: the builder has asked, or the
+/// view is one of several that a stack was merged to, and those below the top may lie anywhere where nothing reads them.
+ShapeTracker seen(const ShapeTracker& stack, const View& top) {
+  const std::span<const View> below = stack.views();
+  std::vector<View> views(below.begin(), below.end());
+  MergeResult merged = merge(top, views.back());
+  if (merged.verdict == MergeVerdict::Merged)
+    views.back() = std::move(merged.view);
+  else
+    views.push_back(top.canonical());
+  return ShapeTracker::from_views(views);
+}
+
+}  // namespace
+
 ShapeTracker moved(const ShapeTracker& stack, const Move& move) {
   const Movement& moves = movement(move.op);
+  if (row(move.op).takes == Takes::View) return seen(stack, *move.view);
   if (moves.stack != nullptr) return moves.stack(stack, move);
   if (moves.map != nullptr) {
     const std::span<const View> views = stack.views();

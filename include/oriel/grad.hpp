@@ -437,8 +437,9 @@ T stop_gradient(const T& x) {
 }
 
 /// The gradients of a pending loss by some tensors that it was computed from: `gradients(loss, {a, b})`. A tensor that
-/// it does not depend on has zeros. Throws ArgumentError, which names the line, if one cannot be reached because a value
-/// between was realised and has let go of what it was computed from; ShapeError and DTypeError as grad does.
+/// it does not depend on has zeros. A value that was realised before counts as a constant, so that what it was computed
+/// from has no share by it: value_and_grad keeps the whole way. Throws ArgumentError, which names the line, if one is not reached and a value
+/// below the loss was realised and has let go of what it was computed from; ShapeError and DTypeError as grad does.
 std::vector<Tensor> gradients(const Tensor& loss, ListOf<Tensor> by, Site site = Site::here());
 
 /// A function whose derivative is stated: `backward(arguments..., result, cotangent)` returns the cotangent of the

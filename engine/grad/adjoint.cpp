@@ -25,67 +25,122 @@ namespace {
 
 constexpr std::size_t kMostFactors = 4;
 
+bool surely(SymBool condition) { return sym::known(condition).value_or(false); }
+std::int64_t weight(SymInt n) { return sym::hint(n).value_or(1 << 20); }
+
+/// Do the views below and including `level` show the same elements for all indices along an axis?
+bool is_constant_along(std::span<const View> views, std::size_t level, std::size_t axis) {
+  const View& view = views[level];
+  if (view.masked() && !surely(view.mask[axis].extent() == view.shape[axis])) return false;
+  const SymInt stride = view.strides[axis];
+  if (identical(stride, 0)) return true;
+  if (level == 0 || !graph::is_identity(view)) return false;
+  // A reshape: the axis is a part of one axis below, or lies in several.
+  const Shape& below = views[level - 1].shape;
+  const Ints strides = contiguous_strides(below);
+  for (std::size_t d = 0; d < below.size(); ++d) {
+    if (!surely(stride >= strides[d]) || !surely(stride % strides[d] == 0)) continue;
+    if (surely(stride * view.shape[axis] <= strides[d] * below[d])) return is_constant_along(views, level - 1, d);
+  }
+  return false;
+}
+
 /// Does x have the same elements for all indices along an axis, as its movements say?
 bool is_constant_along(const NodePtr& x, std::size_t axis) {
   if (x->op == Op::Const && !x->realized()) return true;
   std::vector<NodePtr> chain;
-  for (NodePtr node = x; graph::is_movement(node->op) && !node->realized();) {
-    auto sources = node->lazy_sources();
+  NodePtr base = x;
+  while (graph::is_movement(base->op) && !base->realized()) {
+    auto sources = base->lazy_sources();
     if (sources.empty()) break;
-    chain.push_back(std::move(node));
-    node = std::move(sources[0]);
+    chain.push_back(std::move(base));
+    base = std::move(sources[0]);
   }
-  if (chain.empty()) return false;
-  const auto sources = chain.back()->lazy_sources();
-  if (sources.empty()) return false;
-  ShapeTracker map(sources[0]->shape);
+  ShapeTracker map(base->shape);
   for (std::size_t k = chain.size(); k-- > 0;) map = graph::moved(map, *chain[k]);
   map = map.simplify();
-  const View& top = map.views().back();
-  return identical(top.strides[axis], 0) && (!top.masked() || sym::known(top.mask[axis].extent() == top.shape[axis]).value_or(false));
+  return is_constant_along(map.views(), map.views().size() - 1, axis);
 }
 
-/// A sum over the last `summed` axes of a product of factors, all of one shape.
+/// A sum over the last `summed` axes of a product of factors. A factor has extent 1 along axes on which it does not
+/// depend, so that what moves the others leaves its view as it is.
 class SumOfProducts {
  public:
-  explicit SumOfProducts(const Value& x) { take(x, 0, false); }
-
-  const Shape& shape() const { return factors_.front().shape(); }
-  std::size_t rank() const { return shape().size() - summed_; }
-
-  /// A movement of each factor, which says the same of all of them.
-  template <class F>
-  void move(F&& f) {
-    for (Value& factor : factors_) factor = f(factor);
+  explicit SumOfProducts(const Value& x) {
+    take(x, 0, false);
+    shape_ = factors_.front().shape();
+    for (Value& factor : factors_) {
+      Value narrow = factor;
+      for (std::size_t d = 0; d < shape_.size(); ++d)
+        if (is_constant_along(factor.node(), d)) narrow = narrow.shrink(d, 0, sym_min(shape_[d], 1));
+      factor = narrow;
+    }
   }
-  /// The axis with zeros before and behind.
+
+  const Shape& shape() const { return shape_; }
+  std::size_t rank() const { return shape_.size() - summed_; }
+  std::vector<Value>& factors() { return factors_; }
+  void set_extent(std::size_t axis, SymInt n) { shape_[axis] = n; }
+
+  void permute(const Ints& order) {
+    Shape shape;
+    for (const SymInt d : order) shape.push_back(shape_[static_cast<std::size_t>(d.value())]);
+    for (Value& x : factors_) x = x.permute(order);
+    shape_ = shape;
+  }
+  /// A new axis of extent 1.
+  void insert(std::size_t axis) { reshape_each(axis, 0, [](const Shape&) { return Shape{1}; }); }
+  /// Takes an axis of extent 1 away.
+  void drop(std::size_t axis) { reshape_each(axis, 1, [](const Shape&) { return Shape{}; }); }
+  /// The axis as (parts, extent / parts).
+  void split(std::size_t axis, SymInt parts) {
+    const SymInt each = shape_[axis] / parts;
+    reshape_each(axis, 1, [&](const Shape& of) { return identical(of[0], 1) ? Shape{1, 1} : Shape{parts, each}; });
+  }
+  /// The axis and the one behind it as one.
+  void join(std::size_t axis) {
+    for (Value& x : factors_) {  // a factor depends on both, or on none
+      const bool first = identical(x.shape()[axis], 1), second = identical(x.shape()[axis + 1], 1);
+      if (first != second) x = repeated(x, first ? axis : axis + 1);
+    }
+    reshape_each(axis, 2, [](const Shape& of) { return Shape{of[0] * of[1]}; });
+  }
+  void flip(std::size_t axis) {
+    for (Value& x : factors_)
+      if (!identical(x.shape()[axis], 1)) x = flipped(x, axis);
+  }
+  void shrink(std::size_t axis, SymInt lo, SymInt hi) {
+    for (Value& x : factors_)
+      if (!identical(x.shape()[axis], 1) || identical(shape_[axis], 1)) x = x.shrink(axis, lo, hi);
+    shape_[axis] = hi - lo;
+  }
+  /// Zeros before and behind, of the factors that depend on the axis: of one at least.
   void pad(std::size_t axis, SymInt before, SymInt behind) {
-    const SymInt n = before + shape()[axis] + behind;
-    on_those_along(axis, [&](const Value& x) { return padded(x, axis, before, behind); }, n);
+    bool some = false;
+    for (Value& x : factors_) {
+      if (identical(x.shape()[axis], 1)) continue;
+      x = padded(x, axis, before, behind);
+      some = true;
+    }
+    if (!some) factors_[0] = padded(repeated(factors_[0], axis), axis, before, behind);
+    shape_[axis] = before + shape_[axis] + behind;
   }
   /// One more axis to sum over: moves it behind all others.
   void sum_over(std::size_t axis) {
     Ints order;
-    for (std::size_t d = 0; d < shape().size(); ++d)
+    for (std::size_t d = 0; d < shape_.size(); ++d)
       if (d != axis) order.push_back(d);
     order.push_back(axis);
-    move([&](const Value& x) { return x.permute(order); });
+    permute(order);
     ++summed_;
-  }
-  /// f of the factors that depend on the axis, at least one; the others are repeated along it to the extent n.
-  template <class F>
-  void on_those_along(std::size_t axis, F&& f, SymInt n) {
-    std::vector<bool> along;
-    for (const Value& x : factors_) along.push_back(!is_constant_along(x.node(), axis));
-    if (std::none_of(along.begin(), along.end(), [](bool a) { return a; })) along[0] = true;
-    for (std::size_t k = 0; k < factors_.size(); ++k) factors_[k] = along[k] ? f(factors_[k]) : repeated(factors_[k], axis, n);
   }
 
   Value value() const {
     Value product = factors_.front();
     for (std::size_t k = 1; k < factors_.size(); ++k) product = product * factors_[k];
+    product = product.broadcast(shape_);
     if (summed_ == 0) return product;
-    const Ints axes = api::axes_from(rank(), shape().size());
+    const Ints axes = api::axes_from(rank(), shape_.size());
     return product.reduce(Op::Sum, axes).drop(axes);
   }
 
@@ -110,40 +165,53 @@ class SumOfProducts {
     const Ints& axes = std::get<Ints>(node.arg);
     take(of, depth + 1, false);
     Ints order;
-    Shape kept;
-    for (std::size_t d = 0; d < of.shape().size(); ++d) {
-      if (std::find(axes.begin(), axes.end(), SymInt(d)) != axes.end()) continue;
-      order.push_back(d);
-      kept.push_back(of.shape()[d]);
-    }
+    for (std::size_t d = 0; d < of.shape().size(); ++d)
+      if (std::find(axes.begin(), axes.end(), SymInt(d)) == axes.end()) order.push_back(d);
     order.insert(order.end(), axes.begin(), axes.end());
     for (std::size_t k = 0; k < summed_; ++k) order.push_back(of.shape().size() + k);
     Shape with_units = node.shape;
     for (const SymInt axis : axes) with_units.push_back(of.shape()[static_cast<std::size_t>(axis.value())]);
-    const Shape& inner = shape();
-    with_units.insert(with_units.end(), inner.end() - static_cast<std::ptrdiff_t>(summed_), inner.end());
-    move([&](const Value& x) { return x.permute(order).reshape(with_units); });
+    add_summed(with_units);
+    for (Value& x : factors_) x = x.permute(order).reshape(with_units);
     summed_ += axes.size();
   }
   void take_moved(const Node& node, const Value& of, std::size_t depth) {
     take(of, depth + 1, false);
-    const Shape inner = shape();
-    if (node.op == Op::Reshape) {
-      Shape target = node.shape;
-      target.insert(target.end(), inner.end() - static_cast<std::ptrdiff_t>(summed_), inner.end());
-      return move([&](const Value& x) { return x.reshape(target); });
-    }
-    Ints order = std::get<Ints>(node.arg);
+    Shape target = node.shape;
+    add_summed(target);
+    Ints order;
+    if (node.op == Op::Permute) order = std::get<Ints>(node.arg);
     for (std::size_t k = 0; k < summed_; ++k) order.push_back(node.shape.size() + k);
-    move([&](const Value& x) { return x.permute(order); });
+    for (Value& x : factors_) x = node.op == Op::Reshape ? x.reshape(target) : x.permute(order);
   }
-  static Value repeated(const Value& x, std::size_t axis, SymInt n) {
+  /// The extents of the axes that are summed.
+  void add_summed(Shape& shape) const {
+    const Shape& inner = factors_.front().shape();
+    shape.insert(shape.end(), inner.end() - static_cast<std::ptrdiff_t>(summed_), inner.end());
+  }
+
+  Value repeated(const Value& x, std::size_t axis) const {
     Shape wide = x.shape();
-    wide[axis] = n;
-    return Value(x.call(), graph::expand(x.shrink(axis, 0, 1).node(), wide, x.call().origin()));
+    wide[axis] = shape_[axis];
+    return x.broadcast(wide);
+  }
+  /// `count` axes from `axis` on, by others that f makes of their extents.
+  template <class F>
+  void reshape_each(std::size_t axis, std::size_t count, F&& f) {
+    const auto changed = [&](const Shape& from) {
+      const auto at = static_cast<std::ptrdiff_t>(axis), end = at + static_cast<std::ptrdiff_t>(count);
+      Shape out(from.begin(), from.begin() + at);
+      const Shape made = f(Shape(from.begin() + at, from.begin() + end));
+      out.insert(out.end(), made.begin(), made.end());
+      out.insert(out.end(), from.begin() + end, from.end());
+      return out;
+    };
+    for (Value& x : factors_) x = x.reshape(changed(x.shape()));
+    shape_ = changed(shape_);
   }
 
   std::vector<Value> factors_;
+  Shape shape_;
   std::size_t summed_ = 0;
 };
 
@@ -160,9 +228,6 @@ struct Placement {
   std::vector<SymInt> offset;               // for each axis of the source
   std::vector<std::vector<Mover>> movers;  // likewise
 };
-
-bool surely(SymBool condition) { return sym::known(condition).value_or(false); }
-std::int64_t weight(SymInt n) { return sym::hint(n).value_or(1 << 20); }
 
 /// Tells the axes of the source that each axis of the view moves along. Nothing if one moves along several, as a
 /// diagonal does. The strides are positive.
@@ -206,7 +271,7 @@ class ViewAdjoint {
       if (view.strides[k] < 0) {
         view.offset = view.offset + view.strides[k] * (view.shape[k] - 1);
         view.strides[k] = -view.strides[k];
-        terms_.move([&](const Value& x) { return flipped(x, k); });
+        terms_.flip(k);
       }
       moving.push_back(k);
     }
@@ -215,20 +280,18 @@ class ViewAdjoint {
       placement = Placement{{numel(from_)}, {view.offset}, std::vector<std::vector<Mover>>(1)};
       for (const std::size_t k : moving) placement->movers[0].push_back({k, view.strides[k]});
     }
-    line_up(view, moving, *placement);
+    line_up(moving, *placement);
     for (std::size_t d = 0; d < placement->from.size(); ++d) one_axis(d, *placement);
-    return terms_.value().reshape(from_);
+    shift_all();
+    return unblocked();
   }
 
  private:
   /// The box of valid indices alone.
   void inside(View& view) {
     if (!view.masked()) return;
-    const std::size_t summed = terms_.shape().size() - terms_.rank();
-    Ranges box = view.mask;
-    for (std::size_t k = 0; k < summed; ++k) box.push_back({0, terms_.shape()[view.shape.size() + k]});
-    terms_.move([&](const Value& x) { return x.shrink(box); });
     for (std::size_t k = 0; k < view.shape.size(); ++k) {
+      terms_.shrink(k, view.mask[k].lo, view.mask[k].hi);
       view.offset = view.offset + view.strides[k] * view.mask[k].lo;
       view.shape[k] = view.mask[k].extent();
     }
@@ -237,25 +300,20 @@ class ViewAdjoint {
 
   /// The cotangent's axes in this order: for each axis of the source an axis of its own, of extent 1, and then those
   /// that move along it; then those that are summed: repeated ones, and those of the sum.
-  void line_up(const View& view, const std::vector<std::size_t>& moving, Placement& placement) {
+  void line_up(const std::vector<std::size_t>& moving, Placement& placement) {
     Ints order;
-    Shape shape;
-    for (std::vector<Mover>& movers : placement.movers) {
-      shape.push_back(1);
-      for (Mover& mover : movers) {
-        order.push_back(mover.axis);
-        mover.axis = shape.size();
-        shape.push_back(view.shape[static_cast<std::size_t>(order.back().value())]);
-      }
-    }
-    const std::size_t lined_up = shape.size();
-    for (std::size_t k = 0; k < terms_.shape().size(); ++k) {
-      if (std::find(moving.begin(), moving.end(), k) != moving.end()) continue;
-      order.push_back(k);
-      shape.push_back(terms_.shape()[k]);
-    }
-    terms_.move([&](const Value& x) { return x.permute(order).reshape(shape); });
+    std::size_t place = 0;
+    for (std::vector<Mover>& movers : placement.movers)
+      for (const Mover& mover : movers) order.push_back(mover.axis);
+    const std::size_t lined_up = order.size();
+    for (std::size_t k = 0; k < terms_.shape().size(); ++k)
+      if (std::find(moving.begin(), moving.end(), k) == moving.end()) order.push_back(k);
+    terms_.permute(order);
     while (terms_.rank() > lined_up) terms_.sum_over(lined_up);
+    for (std::vector<Mover>& movers : placement.movers) {
+      terms_.insert(place++);
+      for (Mover& mover : movers) mover.axis = place++;
+    }
   }
 
   void insert(Placement& placement, std::size_t axis) {
@@ -275,10 +333,7 @@ class ViewAdjoint {
         if (large % small.step != 0 || ratio <= 1 || n <= ratio) continue;
         const SymInt parts = (n + ratio - 1) / ratio;
         if (parts * ratio != n) terms_.pad(small.axis, 0, parts * ratio - n);
-        Shape shape = terms_.shape();
-        shape[small.axis] = parts;
-        shape.insert(shape.begin() + static_cast<std::ptrdiff_t>(small.axis) + 1, ratio);
-        terms_.move([&](const Value& x) { return x.reshape(shape); });
+        terms_.split(small.axis, parts);
         insert(placement, small.axis + 1);
         movers[j].step = large;
         movers.push_back({small.axis + 1, small.step});
@@ -306,89 +361,155 @@ class ViewAdjoint {
     return fibre;
   }
 
-  /// Replaces the axes of one axis of the source, [own, movers...], by one of its extent.
+  /// Makes of the axes of one axis of the source, [own, movers...], those of its elements: one, or a block and the places
+  /// in it.
   void one_axis(std::size_t d, Placement& placement) {
     std::vector<Mover>& movers = placement.movers[d];
     split(movers, placement);
     std::stable_sort(movers.begin(), movers.end(),
                      [](const Mover& a, const Mover& b) { return weight(a.step) > weight(b.step); });
     std::vector<Mover> fibre = fibre_of(movers);
-    const SymInt span = join(movers, fibre, placement, d);
-    shift(fibre, placement, d, span);
-    movers.clear();
+    const std::size_t taken = 1 + movers.size() + fibre.size();
+    gather_axes(movers, fibre);
+    if (movers.empty()) {
+      terms_.pad(at_, placement.offset[d], placement.from[d] - placement.offset[d] - 1);
+      groups_.push_back({1, 0, placement.from[d], placement.from[d]});
+    } else {
+      const SymInt block = in_blocks(movers, fibre) ? movers.front().step : SymInt(1);
+      const std::size_t places = identical(block, 1) ? (join(movers), 1) : fill(movers);
+      widen(fibre, placement.from[d], placement.offset[d], block, places);
+    }
+    const std::size_t left = groups_.back().axes + fibre.size();
+    at_ += left;
+    for (std::size_t e = d + 1; e < placement.movers.size(); ++e)
+      for (Mover& mover : placement.movers[e]) mover.axis = mover.axis + left - taken;
   }
 
-  /// The nested axes as one, at the place of the source's axis: its elements `step` apart, from the first to the last.
-  SymInt join(std::vector<Mover>& nested, std::vector<Mover>& fibre, Placement& placement, std::size_t d) {
-    // All axes between this place and the next axis of the source: the nested ones in order, then the fibre's.
+  /// [own, nested in order, fibre], and takes `own` away where there is a nested one.
+  void gather_axes(std::vector<Mover>& nested, std::vector<Mover>& fibre) {
     Ints order;
-    const std::size_t own = d;  // axes of the source before it are joined already
-    for (std::size_t k = 0; k <= own; ++k) order.push_back(k);
-    for (Mover& mover : nested) order.push_back(mover.axis);
-    for (Mover& mover : fibre) order.push_back(mover.axis);
-    const std::size_t next = order.size();
-    for (std::size_t k = next; k < terms_.shape().size(); ++k) order.push_back(k);
-    terms_.move([&](const Value& x) { return x.permute(order); });
-    SymInt span = 1;
-    // From the innermost one: each index of an axis becomes a block of `step` elements.
-    SymInt length = 1;
-    for (std::size_t k = nested.size(); k-- > 0;) {
-      const std::size_t axis = own + 1 + k;
+    for (std::size_t k = 0; k < at_; ++k) order.push_back(k);
+    for (const Mover& mover : nested) order.push_back(mover.axis);
+    if (nested.empty()) order.push_back(at_);
+    for (const Mover& mover : fibre) order.push_back(mover.axis);
+    if (!nested.empty()) order.push_back(at_);
+    for (std::size_t k = order.size(); k < terms_.shape().size(); ++k) order.push_back(k);
+    terms_.permute(order);
+    if (!nested.empty()) terms_.drop(at_ + nested.size() + fibre.size());
+  }
+
+  /// Does each step divide the one before it, and the first one those of the fibre? Then positions are a block and places
+  /// in it, and no factor needs to know how these are joined.
+  static bool in_blocks(const std::vector<Mover>& nested, const std::vector<Mover>& fibre) {
+    for (const Mover& mover : nested)
+      if (mover.step.is_symbolic()) return false;
+    for (std::size_t k = 1; k < nested.size(); ++k)
+      if (nested[k - 1].step % nested[k].step != 0) return false;
+    for (const Mover& mover : fibre)
+      if (mover.step.is_symbolic() || mover.step % nested.front().step != 0) return false;
+    return true;
+  }
+
+  /// The places of a block, those without an element too. Returns the number of axes, that of blocks included.
+  std::size_t fill(const std::vector<Mover>& nested) {
+    for (std::size_t k = 1; k < nested.size(); ++k) {
+      const SymInt places = nested[k - 1].step / nested[k].step, count = terms_.shape()[at_ + k];
+      if (!surely(count == places)) terms_.pad(at_ + k, 0, places - count);
+    }
+    if (nested.back().step == 1) return nested.size();
+    terms_.insert(at_ + nested.size());
+    terms_.pad(at_ + nested.size(), 0, nested.back().step - 1);
+    return nested.size() + 1;
+  }
+
+  /// The nested axes as one, with zeros between the elements, as far as the last one.
+  void join(const std::vector<Mover>& nested) {
+    SymInt span = 1, length = 1;
+    terms_.insert(at_ + nested.size());
+    for (std::size_t k = nested.size(); k-- > 0;) {  // each index becomes a block of `step` elements
+      const std::size_t axis = at_ + k;
       const SymInt step = nested[k].step, count = terms_.shape()[axis];
       span = span + nested[k].reach(count);
-      if (k + 1 == nested.size()) {  // an axis of blocks of one element
-        Shape shape = terms_.shape();
-        shape.insert(shape.begin() + static_cast<std::ptrdiff_t>(axis) + 1, SymInt(1));
-        terms_.move([&](const Value& x) { return x.reshape(shape); });
-      }
-      if (!surely(length == step)) {
-        if (surely(length < step))
-          terms_.pad(axis + 1, 0, step - length);
-        else
-          terms_.move([&](const Value& x) { return x.shrink(axis + 1, 0, step); });
-      }
-      Shape shape = terms_.shape();
-      shape[axis] = length = count * step;
-      shape.erase(shape.begin() + static_cast<std::ptrdiff_t>(axis) + 1);
-      terms_.move([&](const Value& x) { return x.reshape(shape); });
+      if (surely(length < step))
+        terms_.pad(axis + 1, 0, step - length);
+      else if (!surely(length == step))
+        terms_.shrink(axis + 1, 0, step);
+      terms_.join(axis);
+      length = count * step;
     }
-    if (!nested.empty()) {
-      // [own of extent 1, joined] -> [joined]
-      Shape shape = terms_.shape();
-      shape.erase(shape.begin() + static_cast<std::ptrdiff_t>(own));
-      terms_.move([&](const Value& x) { return x.reshape(shape); });
-      if (!surely(length == span)) terms_.move([&](const Value& x) { return x.shrink(own, 0, span); });
-    }
-    for (std::size_t k = 0; k < fibre.size(); ++k) fibre[k].axis = own + 1 + k;
-    // What comes behind has moved to the front by the nested axes.
-    for (std::size_t e = d + 1; e < placement.movers.size(); ++e)
-      for (Mover& mover : placement.movers[e]) mover.axis -= nested.size();
-    return span;
+    if (!surely(length == span)) terms_.shrink(at_, 0, span);
   }
 
-  /// The sum over the fibre of the axis `own`, `span` elements, shifted to where each index of the fibre begins.
-  void shift(const std::vector<Mover>& fibre, Placement& placement, std::size_t own, SymInt span) {
-    const SymInt n = placement.from[own], offset = placement.offset[own];
+  /// Zeros around the axis `at_`, for the fibre whose axes come behind `places` axes. The axis counts blocks of `block`
+  /// elements, of which the elements [offset, n) of the source are a part.
+  void widen(const std::vector<Mover>& fibre, SymInt n, SymInt offset, SymInt block, std::size_t places) {
+    const SymInt front = (offset + block - 1) / block, blocks = front + (n - 1 - offset) / block + 1;
+    const std::size_t first = at_ + places;
+    groups_.push_back({places, front * block - offset, n, blocks * block});
     SymInt reach = 0;
-    for (const Mover& mover : fibre) reach = reach + mover.reach(terms_.shape()[mover.axis]);
-    for (const Mover& mover : fibre) terms_.move([&](const Value& x) { return flipped(x, mover.axis); });
-    if (fibre.empty() && surely(span == n)) return;
-    const auto moved = [&](const Value& x) {
-      const Value wide = padded(x, own, offset + reach, n - offset - span);
-      if (fibre.empty()) return wide;
-      // Index i of the axis reads i + step * j for index j along the fibre.
-      View view = View::contiguous(wide.shape());
-      view.shape[own] = n;
-      for (const Mover& mover : fibre)
-        view.strides[mover.axis] = view.strides[mover.axis] + mover.step * view.strides[own];
-      return Value(x.call(), graph::view_inside(wide.node(), view, x.call().origin()));
-    };
-    terms_.on_those_along(own, moved, n);
-    for (std::size_t k = 0; k < fibre.size(); ++k) terms_.sum_over(own + 1);
-    for (std::size_t e = own + 1; e < placement.movers.size(); ++e)
-      for (Mover& mover : placement.movers[e]) mover.axis -= fibre.size();
+    Shift shift{at_, blocks, first, {}};
+    for (std::size_t k = 0; k < fibre.size(); ++k) {
+      shift.steps.push_back(fibre[k].step / block);
+      reach = reach + shift.steps.back() * (terms_.shape()[first + k] - 1);
+      terms_.flip(first + k);
+    }
+    if (fibre.empty() && surely(terms_.shape()[at_] == blocks)) return;
+    terms_.pad(at_, front + reach, blocks - front - terms_.shape()[at_]);
+    if (!fibre.empty()) shifts_.push_back(std::move(shift));
   }
 
+  /// An axis of blocks that starts elsewhere for each index along its fibre.
+  struct Shift {
+    std::size_t axis;
+    SymInt blocks;
+    std::size_t first;  // axis of the fibre
+    std::vector<SymInt> steps;
+  };
+
+  /// Index i of each shifted axis reads i + step * j for index j along its fibre: one view for all of them, over the
+  /// zeros around all axes, as the windows of a convolution are.
+  void shift_all() {
+    if (shifts_.empty()) return;
+    for (Value& x : terms_.factors()) {
+      View view{x.shape(), contiguous_strides(x.shape()), 0, {}};
+      for (const Shift& shift : shifts_) {
+        if (identical(x.shape()[shift.axis], 1)) continue;
+        view.shape[shift.axis] = shift.blocks;
+        for (std::size_t k = 0; k < shift.steps.size(); ++k) {
+          const std::size_t d = shift.first + k;
+          const SymInt own = identical(x.shape()[d], 1) ? SymInt(0) : view.strides[d];
+          view.strides[d] = own + shift.steps[k] * view.strides[shift.axis];
+          view.shape[d] = terms_.shape()[d];
+        }
+      }
+      x = Value(x.call(), graph::view_inside(x.node(), view, x.call().origin()));
+    }
+    for (const Shift& shift : shifts_) terms_.set_extent(shift.axis, shift.blocks);
+    for (std::size_t s = shifts_.size(); s-- > 0;)
+      for (std::size_t k = shifts_[s].steps.size(); k-- > 0;) terms_.sum_over(shifts_[s].first + k);
+  }
+
+  /// The elements of the source from their blocks.
+  Value unblocked() const {
+    Value x = terms_.value();
+    Shape joined;
+    Ranges inside;
+    for (const Group& group : groups_) {
+      joined.push_back(group.length);
+      inside.push_back({group.start, group.start + group.extent});
+    }
+    return x.reshape(joined).shrink(inside).reshape(from_);
+  }
+
+  /// What is left of the axes of one axis of the source: so many, as one of `length` elements, of which those from `start`
+  /// on are the source's `extent`.
+  struct Group {
+    std::size_t axes;
+    SymInt start, extent, length;
+  };
+  std::size_t at_ = 0;  // the first axis that is not yet one of elements
+  std::vector<Group> groups_;
+  std::vector<Shift> shifts_;
   Shape from_;
   SumOfProducts terms_;
 };

@@ -1,6 +1,7 @@
 // Derivatives of functions of tensors: reverse, forward, and of any order.
 #pragma once
 
+#include <algorithm>
 #include <cstddef>
 #include <cstdint>
 #include <functional>
@@ -251,6 +252,32 @@ auto grad(F f) {
     return GradFunction<F, 0>(std::move(f));
   else
     return GradFunction<F, Which...>(std::move(f));
+}
+/// Which arguments a gradient is taken by, where they are known only when the program runs.
+struct GradOptions {
+  std::vector<std::size_t> arguments = {0};  ///< their numbers, each once
+};
+/// The same by arguments that are chosen when the program runs: the gradients of all tensors in them, in order.
+///   std::vector<Tensor> g = grad(f, {.arguments = {0, 2}})(a, b, c);
+template <class F>
+auto grad(F f, GradOptions options) {
+  return [f = std::move(f), options = std::move(options)]<class... Args>(const Args&... arguments) {
+    const detail::Deriving deriving;
+    std::vector<Tensor> by;
+    std::size_t k = 0;
+    const auto stand_in = [&](const auto& argument) {
+      const std::size_t number = k++;
+      if (std::find(options.arguments.begin(), options.arguments.end(), number) == options.arguments.end())
+        return argument;
+      const std::vector<Tensor> own = detail::variables(detail::parts_of(argument), "grad", number);
+      by.insert(by.end(), own.begin(), own.end());
+      return detail::with_parts(argument, own);
+    };
+    std::tuple<Args...> copies{stand_in(arguments)...};
+    F own = f;
+    const Tensor loss = detail::loss_of(std::apply([&](auto&... x) { return own(x...); }, copies));
+    return detail::pull_loss(*detail::derivative({&loss, 1}, by, "grad"), loss, "grad");
+  };
 }
 /// The same with what the function returned: `auto [loss, g] = value_and_grad(f)(x)`.
 template <std::size_t... Which, class F>

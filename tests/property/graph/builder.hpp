@@ -80,6 +80,7 @@ class Builder {
   void shaped(Dice& dice);
   void summed(Dice& dice);
   void transformed(Dice& dice);
+  void derived(Dice& dice);
   void sent(Dice& dice);
 
   Leaf picked(Dice& dice, const Shape& shape, DType dtype);
@@ -129,6 +130,7 @@ class Builder {
     built_.values.push_back(tensor);
   }
 
+  int derivatives_ = 0;
   bool in_callers_memory_;
   bool scatters_;
   bool rows_;

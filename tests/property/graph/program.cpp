@@ -16,7 +16,7 @@ namespace oriel::testing {
 
 namespace {
 
-constexpr std::uint32_t kSent = 29;  // the last kind of step
+constexpr std::uint32_t kSent = 30;  // the last kind of step
 
 DType any_dtype(Dice& dice) {
   // float32 is the most frequent.
@@ -228,6 +228,15 @@ void Builder::along(Dice& dice) {
   }
 }
 
+// The derivative of a value by one that it was computed from, or by any other one.
+void Builder::derived(Dice& dice) {
+  constexpr int kMostDerivatives = 3;  // each makes the graph some times as large
+  const std::size_t x = pick(dice), y = dice.roll(built_.values.size());
+  if (!is_floating(at(x).dtype()) || !is_floating(at(y).dtype()) || derivatives_ == kMostDerivatives) return;
+  ++derivatives_;
+  add(gradients(sum(at(x)), {at(y)})[0], fmt::format("gradients(sum({}), {{{}}})[0]", v(x), v(y)));
+}
+
 void Builder::alike(Dice& dice) {
   const std::size_t x = pick(dice);
   const auto value = static_cast<int>(dice.roll(2));
@@ -268,7 +277,8 @@ void Builder::step(const Step& step) {
       &Builder::cut,     &Builder::flipped,  &Builder::choose,  &Builder::joined,    &Builder::composed,
       &Builder::product, &Builder::windowed, &Builder::made,    &Builder::laid_out,  &Builder::along,
       &Builder::alike,   &Builder::gathered, &Builder::chained, &Builder::chained,   &Builder::gathered,
-      &Builder::shaped,  &Builder::summed,   &Builder::rowed,   &Builder::rowed,     &Builder::sent};
+      &Builder::shaped,  &Builder::summed,   &Builder::rowed,   &Builder::rowed,     &Builder::derived,
+      &Builder::sent};
   static_assert(std::size(kKinds) == kSent + 1);
   Dice dice(step);
   needed_.clear();

@@ -41,6 +41,15 @@ TEST_CASE("a gradient has the structure of its argument") {
   CHECK(max(abs(grad([&](std::vector<Layer> all) { return loss(all[1], x); })(several)[0].w)).item<double>() == 0);
 }
 
+TEST_CASE("arguments that are chosen when the program runs") {
+  const Tensor a = Tensor::of<double>({1, 2}), b = Tensor::of<double>({3, 4}), c = Tensor::of<double>({5, 6});
+  const auto f = [](Tensor x, Tensor y, Tensor z) { return sum(x * y * z); };
+  const std::vector<Tensor> g = grad(f, {.arguments = {0, 2}})(a, b, c);
+  REQUIRE(g.size() == 2);
+  CHECK(g[0].to_vector<double>() == Numbers{15, 24});
+  CHECK(g[1].to_vector<double>() == Numbers{3, 8});
+}
+
 TEST_CASE("what is returned beside the loss comes back") {
   const auto f = [](Tensor x) { return std::pair(sum(x * x), x * 3); };
   const auto [value, g] = value_and_grad(f)(Tensor::of<double>({1, 2}));
@@ -201,6 +210,54 @@ TEST_CASE("in captured functions, of sizes that change") {
   const auto direct = oriel::function(grad([](Tensor t) { return sum(sin(t)); }));
   const Tensor x = between({5}, -1, 1);
   CHECK(apart(direct(x), cos(x)) == 0);
+}
+
+TEST_CASE("a checkpoint computes its values again") {
+  const auto layers = [](auto layer) {
+    return [layer](Tensor x) {
+      for (int k = 0; k < 6; ++k) x = layer(x);
+      return sum(x);
+    };
+  };
+  const Tensor w = between({64, 64}, -0.1, 0.1), x = between({256, 64}, -1, 1, 2);
+  const auto plain = [w](Tensor t) { return sin(matmul(t, w)) * t; };
+  const auto [value, g] = value_and_grad(layers(plain))(x);
+  const auto [same, again] = value_and_grad(layers(checkpoint(plain)))(x);
+  const auto kernels = [](const Tensor& a, const Tensor& b) { return explain({a, b}).kernels.size(); };
+  CHECK(kernels(same, again) > kernels(value, g));
+  CHECK(value.item<double>() == same.item<double>());
+  CHECK(apart(g, again) < 1e-15);
+}
+
+TEST_CASE("a number that is not finite is traced to its line, forward or backward") {
+  const Tensor x = Tensor::of<double>({0, 4});
+  const auto found = [&] {
+    return test::refusal([&] { grad([](Tensor t) { return sum(sqrt(t)); })(x).realize(); });
+  };
+  CHECK(found() == "nothing");
+  set_result_check(ResultCheck::infinite);
+  const std::string why = found();
+  set_result_check(ResultCheck::off);
+  CHECK_MESSAGE(why.find("transforms_test.cpp:") != std::string::npos, why);
+}
+
+TEST_CASE("convolutions and windows of symbolic sizes have gradients") {
+  const auto f = oriel::function([](Tensor x, Tensor w) {
+    return grad<0, 1>([](Tensor a, Tensor b) {
+      return sum(square(max_pool2d(conv2d(a, b, {.padding = {1}}), {2, 2})));
+    })(x, w);
+  });
+  for (const std::int64_t n : {2, 3, 5}) {
+    const Tensor x = between({n, 2, 6, 6}, -1, 1), w = between({3, 2, 3, 3}, -1, 1, 2);
+    const auto [gx, gw] = f(x, w);
+    const auto loss = [](Tensor a, Tensor b) {
+      return sum(square(max_pool2d(conv2d(a, b, {.padding = {1}}), {2, 2})));
+    };
+    const auto [wx, ww] = grad<0, 1>(loss)(x, w);
+    CHECK(apart(gx, wx) < 1e-12);
+    CHECK(apart(gw, ww) < 1e-12);
+  }
+  CHECK(f.counts().traces == 2);
 }
 
 TEST_CASE("errors say what came and what would do") {

@@ -5,6 +5,7 @@
 #include <linux/magic.h>
 #include <poll.h>
 #include <sys/file.h>
+#include <sys/mman.h>
 #include <sys/stat.h>
 #include <sys/vfs.h>
 #include <unistd.h>
@@ -222,6 +223,16 @@ void InputFile::read_rest(Bytes& bytes, std::size_t limit) {
     if (bytes.size() < old + step) return;
     step = bytes.size();
   }
+}
+
+std::shared_ptr<unsigned char> InputFile::map() const {
+  const std::size_t bytes = size().value_or(0);
+  if (bytes == 0) return nullptr;
+  // Without MAP_NORESERVE a file that is larger than the memory would be refused.
+  void* const data =
+      ::mmap(nullptr, bytes, PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_NORESERVE, ::fileno(file_.get()), 0);
+  if (data == MAP_FAILED) fail("mapped", errno);
+  return {static_cast<unsigned char*>(data), [bytes](unsigned char* first) { ::munmap(first, bytes); }};
 }
 
 void replace_file(const char* operation, const std::string& path, ByteSpan bytes) {

@@ -37,6 +37,9 @@ class InputFile {
   /// Appends the rest of the file. Throws IoError if `bytes` would exceed `limit` bytes, without reading if the file's
   /// size is known. Reads at most `limit` + 1 bytes.
   void read_rest(Bytes& bytes, std::size_t limit);
+  /// The bytes of a regular file from its start on, mapped: pages are read when they are touched. What is written to
+  /// them goes into copies of pages, never into the file. Null for an empty file. Throws IoError.
+  std::shared_ptr<unsigned char> map() const;
 
  private:
   void wait_for_writer();

@@ -3,14 +3,14 @@
 #include <fmt/format.h>
 
 #include <algorithm>
+#include <cstdint>
 #include <cstdlib>
-#include <cstring>
 #include <memory>
 #include <new>
 #include <optional>
 
-#include "base/element_types.hpp"
 #include "base/escape.hpp"
+#include "formula/call.hpp"
 #include "io/file.hpp"
 #include "io/npy_header.hpp"
 #include "memory/machine.hpp"
@@ -58,12 +58,13 @@ struct Free {
 };
 using Memory = std::unique_ptr<void, Free>;
 
+[[noreturn]] void refuse_end(const std::string& path, std::size_t after, std::size_t bytes) {
+  refuse_npy(path, fmt::format("the file ends after {} of {} bytes of elements", after, bytes));
+}
+
 /// The elements, `bytes` of them. So a forged shape allocates no more than a piece beyond what the file fills.
 Memory read_elements(InputFile& file, std::size_t bytes, const std::string& path) {
-  const auto ends = [&](std::size_t after) {
-    refuse_npy(path, fmt::format("the file ends after {} of {} bytes of elements", after, bytes));
-  };
-  if (const std::optional<std::size_t> rest = file.rest(); rest && *rest < bytes) ends(*rest);
+  if (const std::optional<std::size_t> rest = file.rest(); rest && *rest < bytes) refuse_end(path, *rest, bytes);
   if (bytes > mem::machine_memory())
     throw MemoryError("read_npy", fmt::format("\"{}\" states {} bytes of elements; the machine has {} bytes of memory",
                                               base::escaped(path), bytes, mem::machine_memory()));
@@ -76,48 +77,41 @@ Memory read_elements(InputFile& file, std::size_t bytes, const std::string& path
     memory.reset(grown);
     const std::size_t came = file.read(static_cast<unsigned char*>(grown) + got, step);
     got += came;
-    if (came < step) ends(got);
+    if (came < step) refuse_end(path, got, bytes);
   }
   return memory;
 }
 
-template <class T>
-Tensor adopt(Memory memory, const Shape& shape, Site site) {
-  static T none{};
-  T* const data = memory ? static_cast<T*>(memory.get()) : &none;
-  return Tensor::adopt(
-      data, shape, [owner = std::shared_ptr<void>(std::move(memory))](T*) {}, site);
-}
-
-Tensor to_tensor(DType dtype, Memory memory, std::size_t bytes, const Shape& shape, Site site) {
-  return base::with_element_type(dtype, [&]<class T>() -> Tensor {
-    if constexpr (std::same_as<T, bfloat16_t>) throw InternalError("read_npy", "a dtype that no header names");
-    for (std::size_t k = 0; std::same_as<T, bool> && k < bytes; ++k) {
-      unsigned char& byte = static_cast<unsigned char*>(memory.get())[k];
-      byte = byte != 0 ? 1 : 0;
-    }
-    return adopt<T>(std::move(memory), shape, site);
-  });
+/// Elements in memory that is freed with the tensor.
+Tensor to_tensor(DType dtype, std::shared_ptr<unsigned char> memory, std::size_t bytes, const Shape& shape, Site site) {
+  unsigned char* const data = memory.get();
+  if (dtype == DType::bool_) {
+    for (std::size_t k = 0; k < bytes; ++k)
+      if (data[k] > 1) data[k] = 1;
+  }
+  // A header of another length than the format asks for.
+  if (reinterpret_cast<std::uintptr_t>(data) % itemsize(dtype) != 0)
+    return detail::Access::copied(dtype, data, shape, site);
+  return detail::Access::adopted(
+      dtype, data, shape, [memory](void*) {}, "read_npy", site);
 }
 
 void append_elements(Bytes& out, const Tensor& array) {
-  base::with_element_type(array.dtype(), [&]<class T>() {
-    if constexpr (std::same_as<T, bfloat16_t>)
-      throw DTypeError("write_npy", "NumPy has no bfloat16; write x.to(DType::float32)");
-    const std::vector<T> elements = array.to_vector<T>();
-    if constexpr (std::same_as<T, bool>) {
-      out.insert(out.end(), elements.begin(), elements.end());
-    } else {
-      const auto* const bytes = reinterpret_cast<const unsigned char*>(elements.data());
-      out.insert(out.end(), bytes, bytes + elements.size() * sizeof(T));
-    }
-  });
+  if (array.dtype() == DType::bfloat16)
+    throw DTypeError("write_npy", "NumPy has no bfloat16; write x.to(DType::float32)");
+  if (array.numel() == 0) return;
+  const detail::Shared<const void> elements = detail::Access::elements(array, "write_npy");
+  const auto* const first = static_cast<const unsigned char*>(elements.get());
+  out.insert(out.end(), first, first + array.count() * itemsize(array.dtype()));
 }
 
+/// How elements come into memory.
+enum class Reading { read, mapped };
+
 /// The array in a file whose elements are complex or not, as `complex` says; pairs have a last axis of 2.
-Tensor read_array(const std::string& path, bool complex, Site site) {
+Tensor read_array(const std::string& path, bool complex, Reading way, Site site) {
   try {
-    InputFile file("read_npy", path);
+    InputFile file("read_npy", path, way == Reading::read ? InputFile::Kind::any : InputFile::Kind::regular);
     const NpyHeader header = read_header(file, path);
     if (header.complex != complex) {
       refuse_npy(path, complex ? "elements are real; read_npy reads them"
@@ -134,7 +128,17 @@ Tensor read_array(const std::string& path, bool complex, Site site) {
     } catch (const OverflowError&) {
       refuse_npy(path, fmt::format("shape {} is more than 2^63 - 1 bytes", to_string(shape)));
     }
-    Tensor tensor = to_tensor(header.dtype, read_elements(file, bytes, path), bytes, shape, site);
+    std::shared_ptr<unsigned char> memory;
+    if (way == Reading::read) {
+      Memory read = read_elements(file, bytes, path);
+      memory = {static_cast<unsigned char*>(read.release()), Free()};
+    } else {
+      const std::size_t rest = file.rest().value_or(0);
+      if (rest < bytes) refuse_end(path, rest, bytes);
+      const std::shared_ptr<unsigned char> all = file.map();
+      memory = {all, all.get() + (file.size().value_or(0) - rest)};
+    }
+    Tensor tensor = to_tensor(header.dtype, std::move(memory), bytes, shape, site);
     if (!header.fortran || rank < 2) return tensor;
     Ints order;
     for (std::size_t d = rank; d-- > 0;) order.push_back(d);
@@ -164,12 +168,17 @@ void write_array(const std::string& path, const Shape& shape, const Tensor& arra
 
 Tensor read_npy(const std::string& path, Site site) {
   const detail::CallSite call(site);
-  return io::read_array(path, false, site);
+  return io::read_array(path, false, io::Reading::read, site);
+}
+
+Tensor map_npy(const std::string& path, Site site) {
+  const detail::CallSite call(site);
+  return io::read_array(path, false, io::Reading::mapped, site);
 }
 
 Complex read_npy_complex(const std::string& path, Site site) {
   const detail::CallSite call(site);
-  return view_as_complex(io::read_array(path, true, site), site);
+  return view_as_complex(io::read_array(path, true, io::Reading::read, site), site);
 }
 
 void write_npy(const std::string& path, const Tensor& array, Site site) {

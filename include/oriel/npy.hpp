@@ -18,6 +18,12 @@ namespace ORIEL_API oriel {
 ///   auto a = oriel::read_npy("a.npy");
 [[nodiscard]] Tensor read_npy(const std::string& path, Site site = Site::here());
 
+/// The same, mapped: pages are read from the file when they are touched, so that data of any size costs no memory of
+/// its own. The file must not change and must not be cut while the tensor exists; a write to the tensor leaves it as it
+/// is. Throws as read_npy does, and IoError for what is no regular file.
+///   auto images = oriel::map_npy("images.npy");
+[[nodiscard]] Tensor map_npy(const std::string& path, Site site = Site::here());
+
 /// Writes the elements row-major and little-endian, as version 1 of the format. Runs the pending work. The file is
 /// either written completely or not at all; a named pipe has 5 seconds to get a reader. Throws DTypeError for bfloat16,
 /// which NumPy lacks; IoError if the file cannot be written.

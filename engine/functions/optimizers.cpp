@@ -1,0 +1,325 @@
+// One step of each optimiser, on the elements of all parameters one after the other.
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <cmath>
+#include <limits>
+#include <numbers>
+#include <optional>
+
+#include "formula/call.hpp"
+#include "graph/movements.hpp"
+#include "oriel/error.hpp"
+#include "oriel/optim.hpp"
+#include "oriel/oriel.hpp"
+
+namespace oriel {
+namespace {
+
+/// Which parts have one dtype, by their numbers.
+struct Group {
+  DType dtype;
+  std::vector<std::size_t> members;
+};
+std::vector<Group> groups_of(std::span<const Tensor> parts) {
+  std::vector<Group> groups;
+  for (std::size_t k = 0; k < parts.size(); ++k) {
+    const auto same = [&](const Group& group) { return group.dtype == parts[k].dtype(); };
+    auto group = std::find_if(groups.begin(), groups.end(), same);
+    if (group == groups.end()) group = groups.insert(group, {parts[k].dtype(), {}});
+    group->members.push_back(k);
+  }
+  return groups;
+}
+
+/// Where the row-major elements of a view begin in its storage, if they lie there one after the other.
+std::optional<SymInt> place_of(detail::ViewCell& view) {
+  const graph::NodePtr base = graph::iota(view.storage()->shape());
+  const graph::NodePtr node = view.over(base);
+  std::vector<const graph::Node*> movements;
+  for (const graph::Node* n = node.get(); n != base.get(); n = n->sources[0].get()) movements.push_back(n);
+  ShapeTracker map(base->shape);
+  for (std::size_t k = movements.size(); k-- > 0;) map = graph::moved(map, *movements[k]);
+  map = map.simplify();
+  if (map.views().size() != 1) return {};
+  View only = map.views()[0];
+  const SymInt place = std::exchange(only.offset, 0);
+  return only.is_contiguous() ? std::optional(place) : std::nullopt;
+}
+
+/// The storage of all parts of a group, if they are views of one that has all their elements in order: what `cut` made.
+std::optional<Tensor> storage_of(const Group& group, std::span<const Tensor> parts) {
+  detail::Storage* const storage = detail::Access::cell(parts[group.members[0]]).storage();
+  SymInt at = 0;
+  for (const std::size_t k : group.members) {
+    detail::Cell& cell = detail::Access::cell(parts[k]);
+    if (cell.storage() != storage || cell.view_cell() == nullptr || numel(cell.shape()).is_symbolic()) return {};
+    const std::optional<SymInt> place = place_of(*cell.view_cell());
+    if (!place || *place != at) return {};
+    at = at + parts[k].numel();
+  }
+  if (storage->shape().size() != 1 || storage->shape()[0].is_symbolic() || storage->shape()[0] != at) return {};
+  return detail::Access::naming(detail::CellPtr(storage));
+}
+
+/// The elements of a group, one after the other.
+Tensor flat(const Group& group, std::span<const Tensor> parts) {
+  if (std::optional<Tensor> storage = storage_of(group, parts)) return *std::move(storage);
+  std::vector<Tensor> rows;
+  for (const std::size_t k : group.members) rows.push_back(parts[k].reshape({-1}));
+  return rows.size() == 1 ? rows[0] : concat(rows);
+}
+/// Its parts again, as views.
+void cut(const Group& group, const Tensor& elements, std::span<const Tensor> like, std::vector<Tensor>& out) {
+  SymInt first = 0;
+  for (const std::size_t k : group.members) {
+    const SymInt next = first + like[k].numel();
+    out[k] = elements.shrink({{first, next}}).reshape(like[k].shape());
+    first = next;
+  }
+}
+
+/// f of the elements of each group, as parts again.
+template <class F>
+std::vector<Tensor> by_group(std::span<const Tensor> parts, F&& f) {
+  std::vector<Tensor> out(parts.size());
+  for (const Group& group : groups_of(parts)) cut(group, f(group), parts, out);
+  return out;
+}
+
+void check_like(const char* operation, std::span<const Tensor> parts, std::span<const Tensor> like) {
+  if (parts.size() != like.size())
+    throw ArgumentError(operation,
+                        fmt::format("{} gradients for {} parameters; give one for each", parts.size(), like.size()));
+  for (std::size_t k = 0; k < parts.size(); ++k) {
+    if (parts[k].shape() != like[k].shape())
+      throw ShapeError(operation, fmt::format("the gradient of parameter {} is {}; the parameter is {}", k,
+                                              to_string(parts[k].shape()), to_string(like[k].shape())));
+    if (parts[k].dtype() != like[k].dtype())
+      throw DTypeError(operation, fmt::format("the gradient of parameter {} is {}; the parameter is {}", k,
+                                              name(parts[k].dtype()), name(like[k].dtype())));
+  }
+}
+void check_floats(const char* operation, std::span<const Tensor> parts) {
+  for (std::size_t k = 0; k < parts.size(); ++k)
+    if (!is_floating(parts[k].dtype()))
+      throw DTypeError(operation, fmt::format("parameter {} is {}; give floats", k, name(parts[k].dtype())));
+}
+
+/// One update: p and its gradient in the dtype of the computation, what the rule remembers, and the step's number.
+struct Update {
+  Tensor p, g;
+  std::span<Tensor> slots;
+  Tensor t;
+  const Operand& rate;
+};
+
+/// 1 - beta^t, without loss of digits.
+Tensor correction(double beta, const Tensor& t) { return -expm1(t * std::log(beta)); }
+Tensor mean_of(const Tensor& before, const Tensor& x, double beta) { return before + (1 - beta) * (x - before); }
+
+// For each rule: how many slots it has, and p after the step. Slots are replaced.
+
+std::size_t slots_of(const Sgd& rule) { return rule.momentum != 0 ? 1 : 0; }
+Tensor updated(const Sgd& rule, const Update& u) {
+  Tensor g = rule.weight_decay != 0 ? u.g + rule.weight_decay * u.p : u.g;
+  if (rule.momentum != 0) {
+    Tensor b = rule.momentum * u.slots[0] + (1 - rule.dampening) * g;
+    if (rule.dampening != 0) b = where(u.t == 1, g, b);
+    u.slots[0] = b;
+    g = rule.nesterov ? g + rule.momentum * b : b;
+  }
+  return u.p - u.rate * g;
+}
+
+template <class Rule>
+Tensor adam(const Rule& rule, const Update& u, const Tensor& p, const Tensor& g) {
+  const Tensor m = u.slots[0] = mean_of(u.slots[0], g, rule.beta1);
+  Tensor v = u.slots[1] = mean_of(u.slots[1], square(g), rule.beta2);
+  if (rule.amsgrad) v = u.slots[2] = maximum(u.slots[2], v);
+  const Tensor root = sqrt(v) * rsqrt(correction(rule.beta2, u.t)) + rule.epsilon;
+  return p - u.rate / correction(rule.beta1, u.t) * (m / root);
+}
+std::size_t slots_of(const Adam& rule) { return rule.amsgrad ? 3 : 2; }
+Tensor updated(const Adam& rule, const Update& u) {
+  return adam(rule, u, u.p, rule.weight_decay != 0 ? u.g + rule.weight_decay * u.p : u.g);
+}
+std::size_t slots_of(const AdamW& rule) { return rule.amsgrad ? 3 : 2; }
+Tensor updated(const AdamW& rule, const Update& u) {
+  return adam(rule, u, rule.weight_decay != 0 ? u.p - u.rate * (rule.weight_decay * u.p) : u.p, u.g);
+}
+
+std::size_t slots_of(const RmsProp& rule) {
+  return std::size_t{1} + (rule.centered ? 1 : 0) + (rule.momentum != 0 ? 1 : 0);
+}
+Tensor updated(const RmsProp& rule, const Update& u) {
+  const Tensor g = rule.weight_decay != 0 ? u.g + rule.weight_decay * u.p : u.g;
+  Tensor v = u.slots[0] = mean_of(u.slots[0], square(g), rule.alpha);
+  if (rule.centered) {
+    u.slots[1] = mean_of(u.slots[1], g, rule.alpha);
+    v = v - square(u.slots[1]);
+  }
+  Tensor d = g / (sqrt(v) + rule.epsilon);
+  if (rule.momentum != 0) d = u.slots.back() = rule.momentum * u.slots.back() + d;
+  return u.p - u.rate * d;
+}
+
+std::size_t slots_of(const Lion& /*rule*/) { return 1; }
+Tensor updated(const Lion& rule, const Update& u) {
+  const Tensor direction = sign(mean_of(u.slots[0], u.g, rule.beta1));
+  u.slots[0] = mean_of(u.slots[0], u.g, rule.beta2);
+  const Tensor p = rule.weight_decay != 0 ? u.p - u.rate * (rule.weight_decay * u.p) : u.p;
+  return p - u.rate * direction;
+}
+
+std::size_t slots_of(const Adafactor& /*rule*/) { return 2; }
+Tensor updated(const Adafactor& rule, const Update& u) {
+  const auto rms = [](const Tensor& x) { return sqrt(mean(square(x))); };
+  const double least = rule.epsilon1 != 0              ? rule.epsilon1
+                       : u.p.dtype() == DType::float64 ? std::numeric_limits<double>::epsilon()
+                                                       : double{std::numeric_limits<float>::epsilon()};
+  const Tensor share = pow(u.t, rule.beta2_decay);
+  const auto follow = [&](Tensor& slot, const Tensor& x) { return slot = slot + share * (x - slot); };
+  Tensor v;
+  if (u.p.rank() > 1) {
+    const Tensor rows = follow(u.slots[0], mean(square(u.g), -1, true));
+    const Tensor columns = follow(u.slots[1], mean(square(u.g), -2, true));
+    v = rows * columns / maximum(mean(rows, -2, true), least);
+  } else {
+    v = follow(u.slots[0], square(u.g));
+  }
+  const Tensor d = u.g * rsqrt(maximum(v, least * least));
+  const Tensor p = rule.weight_decay != 0 ? u.p - u.rate * (rule.weight_decay * u.p) : u.p;
+  const Tensor size = maximum(rms(u.p), rule.epsilon2) * minimum(rsqrt(u.t), u.rate);
+  return p - size / maximum(rms(d) / rule.clip, 1) * d;
+}
+/// The shapes of its slots for one parameter.
+std::array<Shape, 2> factored(const Shape& shape) {
+  if (shape.size() < 2) return {shape, Shape{0}};
+  Shape rows = shape, columns = shape;
+  rows.back() = 1;
+  columns[columns.size() - 2] = 1;
+  return {rows, columns};
+}
+
+}  // namespace
+
+namespace detail {
+
+OptimizerState start(const Optimizer& rule, std::span<const Tensor> parameters, Site site) {
+  const CallSite call(site);
+  check_floats("start", parameters);
+  OptimizerState state;
+  const Device device = parameters.empty() ? default_device() : parameters[0].device();
+  state.step = zeros({}, DType::int64).to(device);
+  if (std::holds_alternative<Adafactor>(rule)) {
+    for (const Tensor& p : parameters)
+      for (const Shape& shape : factored(p.shape())) state.slots.push_back(zeros(shape, p.dtype()).to(device));
+    return state;
+  }
+  const std::size_t slots = std::visit([](const auto& r) { return slots_of(r); }, rule);
+  for (const Group& group : groups_of(parameters)) {
+    SymInt count = 0;
+    for (const std::size_t k : group.members) count = count + parameters[k].numel();
+    for (std::size_t k = 0; k < slots; ++k) state.slots.push_back(zeros({count}, group.dtype).to(device));
+  }
+  return state;
+}
+
+std::vector<Tensor> step(const Optimizer& rule, std::span<const Tensor> parameters, std::span<const Tensor> gradients,
+                         OptimizerState& state, const Operand* rate, Site site) {
+  const CallSite call(site);
+  check_floats("step", parameters);
+  check_like("step", gradients, parameters);
+  state.step = state.step + 1;
+  return std::visit(
+      [&](const auto& r) {
+        const bool apart = std::same_as<std::remove_cvref_t<decltype(r)>, Adafactor>;
+        const std::vector<Group> groups = groups_of(parameters);
+        const std::size_t slots = slots_of(r), wanted = (apart ? parameters.size() : groups.size()) * slots;
+        if (state.slots.size() != wanted)
+          throw ArgumentError("step",
+                              fmt::format("the state has {} slots; this rule needs {} for these parameters: make "
+                                          "it by start with the same options",
+                                          state.slots.size(), wanted));
+        const Operand own(r.rate, site);
+        std::size_t slot = 0;
+        const auto update = [&](const Tensor& p, const Tensor& g) {
+          const DType dtype = api::wide_dtype(p.dtype());
+          const std::span<Tensor> kept = std::span(state.slots).subspan(slot, slots);
+          slot += slots;
+          std::vector<Tensor> now;
+          for (const Tensor& x : kept) now.push_back(x.to(dtype));
+          const Update u{p.to(dtype), g.to(dtype), now, state.step.to(dtype), rate != nullptr ? *rate : own};
+          const Tensor next = updated(r, u).to(p.dtype());
+          for (std::size_t k = 0; k < slots; ++k) kept[k] = now[k].to(p.dtype());
+          return next;
+        };
+        if (!apart)
+          return by_group(parameters,
+                          [&](const Group& group) { return update(flat(group, parameters), flat(group, gradients)); });
+        std::vector<Tensor> out;
+        for (std::size_t k = 0; k < parameters.size(); ++k) out.push_back(update(parameters[k], gradients[k]));
+        return out;
+      },
+      rule);
+}
+
+std::vector<Tensor> packed(std::span<const Tensor> parts, Site site) {
+  const CallSite call(site);
+  return by_group(parts, [&](const Group& group) { return flat(group, parts) + 0; });
+}
+
+Tensor norm_of(std::span<const Tensor> parts, Site site) {
+  const CallSite call(site);
+  std::optional<Tensor> total;
+  for (const Group& group : groups_of(parts)) {
+    const Tensor part = sum(square(flat(group, parts).to(api::wide_dtype(group.dtype))));
+    total = total ? *total + part : part;
+  }
+  return total ? sqrt(*total) : scalar(0.0F);
+}
+
+std::vector<Tensor> clip_norm(std::span<const Tensor> parts, const Operand& most, Site site) {
+  const CallSite call(site);
+  check_floats("clip_norm", parts);
+  const Tensor factor = minimum(most / (norm_of(parts, site) + 1e-6), 1);
+  return by_group(parts, [&](const Group& group) { return flat(group, parts) * factor.to(group.dtype); });
+}
+std::vector<Tensor> clip_value(std::span<const Tensor> parts, const Operand& most, Site site) {
+  const CallSite call(site);
+  return by_group(parts, [&](const Group& group) {
+    const Tensor x = flat(group, parts);
+    return clamp(x, -most, most).to(group.dtype);
+  });
+}
+std::vector<Tensor> accumulate(std::span<const Tensor> sums, std::span<const Tensor> parts, const Operand& share,
+                               Site site) {
+  const CallSite call(site);
+  check_like("accumulate", parts, sums);
+  return by_group(sums,
+                  [&](const Group& group) { return (flat(group, sums) + share * flat(group, parts)).to(group.dtype); });
+}
+
+}  // namespace detail
+
+namespace {
+Tensor done(const char* operation, const Operand& t, const Operand& steps) {
+  if (const double number = detail::Access::value(steps); number < 1)  // a tensor has no number
+    throw ArgumentError(operation, fmt::format("{:g} steps; give at least 1", number));
+  return cast(t, DType::float32) / steps;
+}
+}  // namespace
+
+Tensor cosine_schedule(const Operand& t, const Operand& steps, double low) {
+  const Tensor part = minimum(done("cosine_schedule", t, steps), 1);
+  return low + (1 - low) * 0.5 * (1 + cos(part * std::numbers::pi));
+}
+Tensor warmup_schedule(const Operand& t, const Operand& steps, double low) {
+  return low + (1 - low) * minimum(done("warmup_schedule", t, steps), 1);
+}
+Tensor step_schedule(const Operand& t, const Operand& every, double factor) {
+  return pow(factor, floor(done("step_schedule", t, every)));
+}
+
+}  // namespace oriel

@@ -6,6 +6,7 @@
 #include <optional>
 
 #include "base/parts.hpp"
+#include "formula/refusal.hpp"
 #include "functions/random.hpp"
 #include "oriel/error.hpp"
 
@@ -21,6 +22,15 @@ using api::Words;
 namespace {
 
 constexpr double kNan = std::numeric_limits<double>::quiet_NaN();
+
+/// A shape parameter: which attempt is accepted depends on it, so the derivative of the accepted number by it is not
+/// that of the distribution.
+Value shape_parameter(const Value& a) {
+  static const auto& refusal = *new auto(std::make_shared<const api::Refusal>(
+      "the numbers of gamma and beta are drawn by rejection, and no derivative goes through their parameters a and b; "
+      "keep these out by stop_gradient, or draw from normal, uniform or exponential"));
+  return api::refused(a, refusal);
+}
 
 /// Attempts along a new last axis, each with a counter of its own, and the first one that is accepted.
 class Attempts {
@@ -200,7 +210,8 @@ constexpr double kFar = 37;  // deviations behind which shares of a normal distr
 /// Normal numbers between `least` and `most`, which is below -kFar. At a distance t below `most` the share is that at
 /// `most` times exp(-e), where e = a t + t^2 / 2 + log(1 + t / a) with a = -most, up to terms of a^-4.
 Value far_below(const Value& u, const Value& least, const Value& most) {
-  const Value a = max(-most, kFar), wide = most - least;
+  constexpr double most_wide = 8;  // exp(-reach) is 0 there, and stays so without an infinity
+  const Value a = max(-most, kFar), wide = min(most - least, most_wide);
   const Value reach = wide * (a + wide * 0.5) + log1p(wide / a);
   const Value e = -log1p(u * expm1(-reach));
   const auto distance = [&](const Value& of) { return of * 2 / (a + sqrt(a * a + of * 2)); };
@@ -224,15 +235,20 @@ Tensor truncated_normal(const Key& key, const Shape& shape, const Operand& low, 
   const Value mirrored = from > 0;
   const Value least = where(mirrored, -to, from), most = where(mirrored, -from, to);
   const Value u = api::unit(draw.words(), DType::float64, DType::float64);
-  const auto inner = [&] {
-    const Value below = normal_share(least), above = normal_share(most);
+  const auto inner = [&](const Value& lowest, const Value& highest) {
+    const Value below = normal_share(lowest), above = normal_share(highest);
     return normal_quantile(below + u * (above - below));
   };
   const auto known = [](const Operand& x) { return Access::tensor(x) == nullptr && !Access::is_symbolic(x); };
   const auto number = [&] {
-    if (!known(low) || !known(high)) return where(most < -kFar, far_below(u, least, most), inner());
+    if (!known(low) || !known(high)) {
+      // A formula that is not chosen gets bounds for which it is made: its derivative is then finite, and times 0 is 0.
+      const Value far = most < -kFar;
+      const Value there = far_below(u, where(far, least, -kFar - 2), where(far, most, -kFar - 1));
+      return where(far, there, inner(where(far, -1, least), where(far, 1, most)));
+    }
     const bool far = Access::value(low) > kFar || Access::value(high) < -kFar;
-    return far ? far_below(u, least, most) : inner();
+    return far ? far_below(u, least, most) : inner(least, most);
   };
   const Value x = max(min(number(), most), least);
   return where(from <= to, where(mirrored, -x, x), kNan).to(dtype).tensor();
@@ -242,7 +258,7 @@ Tensor gamma(const Key& key, const Shape& shape, const Operand& a, const Operand
   base::need<base::kRandom>("gamma");
   const Draw draw("gamma", key, shape, Access::site(a), {&a, &scale});
   const DType wide = draw.computed(dtype);
-  const Value parameter = draw.parameter(a, wide, "a", Domain::Positive);
+  const Value parameter = shape_parameter(draw.parameter(a, wide, "a", Domain::Positive));
   const Value numbers = gamma_numbers(draw, parameter, wide, Words::First).number();
   if (Access::tensor(scale) == nullptr && Access::value(scale) == 1) return numbers.to(dtype).tensor();
   return (numbers * draw.parameter(scale, wide, "scale", Domain::NotNegative)).to(dtype).tensor();
@@ -252,8 +268,8 @@ Tensor beta(const Key& key, const Shape& shape, const Operand& a, const Operand&
   base::need<base::kRandom>("beta");
   const Draw draw("beta", key, shape, Access::site(a), {&a, &b});
   const DType wide = draw.computed(dtype);
-  const Value first = draw.parameter(a, wide, "a", Domain::Positive);
-  const Value second = draw.parameter(b, wide, "b", Domain::Positive);
+  const Value first = shape_parameter(draw.parameter(a, wide, "a", Domain::Positive));
+  const Value second = shape_parameter(draw.parameter(b, wide, "b", Domain::Positive));
   const GammaNumber x = gamma_numbers(draw, first, wide, Words::First);
   const GammaNumber y = gamma_numbers(draw, second, wide, Words::Other);
   const Value apart = log(y.d() / x.d()) + (y.log_v() - x.log_v());

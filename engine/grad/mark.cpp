@@ -29,7 +29,7 @@ NodePtr mark(const Call& call, const NodePtr& x, std::shared_ptr<const MarkTag> 
 
 const MarkTag* tag_of(const Node& node) noexcept {
   const auto* const tag = std::get_if<graph::TagPtr>(&node.arg);
-  return tag == nullptr ? nullptr : static_cast<const MarkTag*>(tag->get());
+  return tag == nullptr ? nullptr : dynamic_cast<const MarkTag*>(tag->get());
 }
 
 NodePtr kept_apart(const Call& call, const NodePtr& x) {

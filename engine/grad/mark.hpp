@@ -49,7 +49,7 @@ class MarkTag final : public graph::Tag {
 
 /// A Mark above x.
 NodePtr mark(const Call& call, const NodePtr& x, std::shared_ptr<const MarkTag> tag);
-/// The tag of a Mark; null for other nodes, and for a Mark that keeps_apart made.
+/// The tag of a Mark; null for other nodes, for a Mark that kept_apart made, and for a Refusal.
 const MarkTag* tag_of(const Node& node) noexcept;
 /// A Mark that stays in a schedule: what is computed from it is computed again, rather than joined with what is
 /// computed from x. Its argument is {1}.

@@ -3,8 +3,10 @@
 #include <algorithm>
 #include <utility>
 
+#include "formula/refusal.hpp"
 #include "grad/rules.hpp"
 #include "graph/walk.hpp"
+#include "oriel/error.hpp"
 #include "runtime/tape.hpp"
 #include "schedule/describe.hpp"
 
@@ -61,10 +63,18 @@ class Pass {
   }
 
  private:
+  void check_allowed(const Node& node) const {
+    const auto* const tag = std::get_if<graph::TagPtr>(&node.arg);
+    if (tag == nullptr) return;
+    if (const auto* const refusal = dynamic_cast<const api::Refusal*>(tag->get()))
+      throw ArgumentError(call_.operation(), std::string(refusal->why));
+  }
+
   void pull_node(const Place& place, std::size_t i) {
     std::vector<bool> wanted;
     for (const std::int32_t number : place.numbers) wanted.push_back(number >= 0);
     if (std::none_of(wanted.begin(), wanted.end(), [](bool w) { return w; })) return;
+    check_allowed(*place.node);
     std::vector<NodePtr> shares(place.sources.size());
     const Call call = call_.at(place.node->site);
     Step step(call, *place.node, {place.sources.data(), place.sources.size()}, wanted, sums_[i], shares);

@@ -156,13 +156,6 @@ Tensor least_of(const Tensor& numbers, const Matrices& m, Site site) {
 /// Is it a number that stands for a default?
 bool is_unstated(const Operand& x) { return Access::tensor(x) == nullptr && !(Access::value(x) >= 0); }
 
-/// A share of the largest singular value, below which others count as 0.
-Tensor least_singular(const Tensor& s, const Operand& share, const Matrices& m, Site site) {
-  const Tensor largest = max(Operand(s, site), -1, true);
-  if (!is_unstated(share)) return beside_singular(share, [&](const Operand& each) { return largest * each; });
-  return largest * epsilon(m.dtype()) * Operand(sym_max(m.rows, m.columns), site);
-}
-
 }  // namespace
 
 Tensor cholesky(const Operand& x, bool upper) {
@@ -259,15 +252,23 @@ Eig eig(const Operand& x) {
   return {m.part(all, 0, {n}), m.part(all, n, {n}), m.part(all, n * 2, {n, n}), m.part(all, n * 2 + square, {n, n})};
 }
 
+// A function of its own: it has a derivative where singular values are equal, which those of svd have not.
 Tensor pinv(const Operand& x, const Operand& rcond) {
   base::need<base::kLinalg>("pinv");
-  const Matrices m("pinv", x);
-  const Site site = Access::site(x);
-  const Svd parts = api::renamed(m.call(), [&] { return svd(x); });
-  const Tensor& s = parts.s;
-  const Tensor kept = api::renamed(m.call(), [&] { return s > least_singular(s, rcond, m, site); });
-  const Tensor inverse = where(Operand(kept, site), 1 / where(kept, s, 1), 0);
-  return matmul(parts.vh.transpose(-2, -1, site) * inverse.unsqueeze(-2, site), parts.u.transpose(-2, -1, site));
+  Matrices m("pinv", x);
+  const Call& call = m.call();
+  const DType wide = api::wide_dtype(m.dtype());
+  const Device device = m.flat().device();
+  const Operand most(sym_max(m.rows, m.columns), Access::site(x));
+  Value share = is_unstated(rcond) ? Value(call, call.number(most, wide, {}, device)) * epsilon(m.dtype())
+                                   : Value(call, call.node(rcond, wide, {}, device));
+  m.broadcast(graph::broadcast_shapes(m.batch(), share.shape(), call.origin()));
+  share = share.broadcast(m.batch()).reshape({m.batches(), 1, 1}).broadcast({m.batches(), m.rows, 1});
+  Shape out = m.batch();
+  out.push_back(m.columns);
+  out.push_back(m.rows);
+  const Value found = m.called("pinv", {m.flat().node(), share.node()}, {m.columns, m.rows});
+  return found.reshape(out).to(m.dtype()).tensor();
 }
 
 Tensor lstsq(const Operand& x, const Operand& b) { return solved("lstsq", x, b, "lstsq", false); }
@@ -278,7 +279,10 @@ Tensor matrix_rank(const Operand& x, const Operand& tolerance) {
   const Site site = Access::site(x);
   const Tensor s = api::renamed(m.call(), [&] { return svdvals(x); });
   const Tensor above = api::renamed(m.call(), [&] {
-    if (is_unstated(tolerance)) return s > least_singular(s, tolerance, m, site);
+    if (is_unstated(tolerance)) {
+      const Tensor largest = max(Operand(s, site), -1, true);
+      return s > largest * epsilon(m.dtype()) * Operand(sym_max(m.rows, m.columns), site);
+    }
     return beside_singular(tolerance, [&](const Operand& each) { return s > each; });
   });
   return sum(Operand(above, site), -1);

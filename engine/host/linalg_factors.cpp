@@ -117,6 +117,25 @@ struct GeneralEigen {
   }
 };
 
+/// By singular values above a share of the largest: the first element of each matrix of the second operand.
+struct PseudoInverse {
+  static constexpr bool kSquare = false, kTwo = true;
+  static std::int64_t size(const Sizes& s) { return s.m * s.n; }
+  template <class T>
+  static void run(const HostCall& c) {
+    const Batch<T> x(c.operands[0]), share(c.operands[1]), y(c.result);
+    for (std::int64_t k = 0; k < x.count && x.size != 0; ++k) {
+      need_finite("pinv", c, x, k);
+      const ei::BDCSVD<Doubles> svd(doubles(x, k), unsigned{ei::ComputeThinU} | unsigned{ei::ComputeThinV});
+      ei::VectorXd inverse = svd.singularValues();
+      const double least = static_cast<double>(share.at(k)[0]) * inverse(0);
+      for (double& s : inverse) s = s > least ? 1 / s : 0;
+      const Doubles right = svd.matrixV() * inverse.asDiagonal();
+      Out<T, kAny>(y.at(k), x.columns, x.rows) = (right * svd.matrixU().transpose()).template cast<T>();
+    }
+  }
+};
+
 struct LeastSquares {
   static constexpr bool kSquare = false, kTwo = true;
   static std::int64_t size(const MatrixExtents& s) { return s.n * s.k; }
@@ -145,6 +164,7 @@ Functions factors() {
       made<10>("eigvalsh", SymmetricEigen()),
       made<20>("eigh", SymmetricEigen{.vectors = true}),
       made<40>("eig", GeneralEigen()),
+      made<40>("pinv", PseudoInverse()),
       made<8>("lstsq", LeastSquares()),
   };
 }

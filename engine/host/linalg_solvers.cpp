@@ -314,6 +314,40 @@ struct Determinant {
   }
 };
 
+/// The derivatives of the determinant by each element, also of a singular matrix. By complete pivoting p x q = l u, and
+/// of u = [[a, b], [0, e]] the cofactors, transposed, are det(a) [[e a^-1, -a^-1 b], [0, 1]]: nothing is divided by the
+/// last pivot, and if one before it is 0, all are 0.
+struct Cofactors {
+  static constexpr bool kSquare = true, kTwo = false;
+  static std::int64_t size(const Sizes& s) { return s.n * s.n; }
+  template <class T>
+  static void run(const HostCall& c) {
+    const Batch<T> x(c.operands[0]), y(c.result);
+    const ei::Index n = x.rows, last = n - 1;
+    for (std::int64_t k = 0; k < x.count && n > 0; ++k) {
+      const Any<double> doubles = In<T, kAny>(x.at(k), n, n).template cast<double>();
+      const ei::FullPivLU<Any<double>> lu(doubles);
+      const Any<double>& factors = lu.matrixLU();
+      double product = static_cast<double>(lu.permutationP().determinant() * lu.permutationQ().determinant());
+      for (ei::Index p = 0; p < last; ++p) product *= factors(p, p);
+      Any<double> z = Any<double>::Zero(n, n);
+      if (product != 0) {
+        Any<double> a = factors.topLeftCorner(last, last), inner = Any<double>::Identity(last, n);
+        inner.col(last) = -factors.col(last).head(last);
+        a.triangularView<ei::Upper>().solveInPlace(inner);
+        inner.leftCols(last) *= factors(last, last);
+        z.topRows(last) = inner;
+        z(last, last) = 1;
+        // Times l^-1 from the right, transposed.
+        Any<double> transposed = z.transpose(), l = factors.transpose();
+        l.triangularView<ei::UnitUpper>().solveInPlace(transposed);
+        z = lu.permutationQ() * Any<double>(transposed.transpose() * product) * lu.permutationP();
+      }
+      Out<T, kAny>(y.at(k), n, n) = z.transpose().template cast<T>();
+    }
+  }
+};
+
 /// The row of x that each row of l u is, then l and u in one matrix.
 struct PivotedLu {
   static constexpr bool kSquare = false, kTwo = false;
@@ -357,6 +391,7 @@ Functions solvers() {
       made<1>("triangular_solve:upper", Triangular{.upper = true}),
       made<1>("triangular_solve:upper:unit", Triangular{.upper = true, .unit = true}),
       made<1>("det", Determinant()),
+      made<8>("cofactors", Cofactors()),
       made<1>("slogdet", Determinant{.logarithm = true}),
       made<2>("lu", PivotedLu()),
   };

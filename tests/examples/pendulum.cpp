@@ -43,8 +43,7 @@ Motion moved(const Pendulum& p, const Motion& from) {
 
 /// The angles after every ten steps: (20, pendulums).
 template <class Moved>
-Tensor observed(const Pendulum& p, const Tensor& angles, Moved&& segment) {
-  Motion m{angles, zeros_like(angles)};
+Tensor observed(const Pendulum& p, Motion m, Moved&& segment) {
   std::vector<Tensor> seen;
   for (int k = 0; k < kSteps; k += kApart) {
     m = segment(p, m);
@@ -53,19 +52,19 @@ Tensor observed(const Pendulum& p, const Tensor& angles, Moved&& segment) {
   return stack(seen);
 }
 
-Tensor loss_of(const Pendulum& p, const Tensor& angles, const Tensor& wanted, bool again) {
-  const Tensor seen = again ? observed(p, angles, checkpoint(moved)) : observed(p, angles, moved);
+Tensor loss_of(const Pendulum& p, const Motion& from, const Tensor& wanted, bool again) {
+  const Tensor seen = again ? observed(p, from, checkpoint(moved)) : observed(p, from, moved);
   return mean(square(seen - wanted));
 }
 
 const auto fit = oriel::function(
-    [](Pendulum p, OptimizerState state, Tensor angles, Tensor wanted) {
+    [](Pendulum p, OptimizerState state, Motion from, Tensor wanted) {
       const auto [loss, gradient] =
-          value_and_grad([&](const Pendulum& q) { return loss_of(q, angles, wanted, true); })(p);
+          value_and_grad([&](const Pendulum& q) { return loss_of(q, from, wanted, true); })(p);
       const auto [next, after] = step(Adam{.rate = 0.05}, p, gradient, state);
       return std::tuple(loss, next, after);
     },
-    {.names = {"pendulum", "state", "angles", "wanted"}});
+    {.names = {"pendulum", "state", "from", "wanted"}});
 
 }  // namespace
 
@@ -75,26 +74,26 @@ int main() {
       return Pendulum{scalar(std::log(pull), DType::float64), scalar(std::log(friction), DType::float64)};
     };
     const Pendulum truth = of(9.81 / 1.5, 0.25);
-    const Tensor angles = linspace(0.3, 1.5, 16, DType::float64).realize();
-    const Tensor exact = observed(truth, angles, moved);
+    const Motion from{linspace(0.3, 1.5, 16, DType::float64).realize(), zeros({16}, DType::float64).realize()};
+    const Tensor exact = observed(truth, from, moved);
     const Tensor wanted = (exact + normal(Key(5), exact.shape(), 0, 0.01, DType::float64)).realize();
 
     // The same gradient, whether values are kept or computed again.
     const auto gradient = [&](bool again) {
-      return grad([&](const Pendulum& p) { return loss_of(p, angles, wanted, again); })(of(5, 0.5));
+      return grad([&](const Pendulum& p) { return loss_of(p, from, wanted, again); })(of(5, 0.5));
     };
     const Pendulum kept = gradient(false), computed = gradient(true);
-    const bool same = allclose(kept.pull, computed.pull) && allclose(kept.friction, computed.friction);
     for (const auto& [name, g] : {std::pair("kept", kept), std::pair("computed again", computed)}) {
       const Explanation work = explain({g.pull, g.friction});
       std::cout << name << ": " << work.kernels.size() << " kernels, " << work.memory.peak_bytes
                 << " bytes between them\n";
     }
+    const bool same = allclose(kept.pull, computed.pull) && allclose(kept.friction, computed.friction);
 
     Pendulum p = packed(of(5, 0.5));
     OptimizerState state = start(Adam{}, p);
     Tensor loss;
-    for (int k = 0; k < 200; ++k) std::tie(loss, p, state) = fit(p, state, angles, wanted);
+    for (int k = 0; k < 200; ++k) std::tie(loss, p, state) = fit(p, state, from, wanted);
     const double pull = exp(p.pull).item<double>(), friction = exp(p.friction).item<double>();
     std::cout << std::setprecision(4) << "pull " << pull << " (6.54), friction " << friction << " (0.25), loss "
               << loss.item<double>() << ", " << fit.entries()[0].kernels.size() << " kernels a step\n";

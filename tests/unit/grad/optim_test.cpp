@@ -181,7 +181,9 @@ TEST_CASE("a step of training is one captured function, whose update is one kern
   Pair other = network;
   OptimizerState others = state;
   Tensor loss;
+  MemoryStatistics early{};
   for (int k = 0; k < 200; ++k) {
+    if (k == 10) early = memory();
     std::tie(loss, network, state) = train(network, state, x, y);
     if (k >= 5) continue;
     const auto [next, after] = plain(other, others, x, y);
@@ -190,6 +192,9 @@ TEST_CASE("a step of training is one captured function, whose update is one kern
     CHECK(allclose(network.w, other.w));
     CHECK(allclose(network.b, other.b));
   }
+  // Two blocks for each of the parameters and the slots, by turns: nothing is allocated any more.
+  CHECK(memory().live == early.live);
+  CHECK(memory().system_allocations == early.system_allocations);
   CHECK(loss.item<float>() < 1e-3F);
   CHECK(train.counts().traces == 1);
   const auto entries = train.entries();

@@ -164,7 +164,7 @@ Tensor zeros_like_part(const Tensor& x) {
 }
 
 std::vector<Tensor> with_rule(std::span<const Tensor> operands, std::span<const Tensor> results,
-                              std::function<std::vector<Tensor>(std::vector<Tensor>)> pull) {
+                              Callback<std::vector<Tensor>(std::vector<Tensor>)> pull) {
   const Call call("custom_vjp", Site::unknown());
   const std::vector<NodePtr> raw = nodes_of(results);
   derive::OwnRule rule{nodes_of(operands), {}, raw.size()};

@@ -1,10 +1,8 @@
 // Derivatives of functions of tensors: reverse, forward, and of any order.
 #pragma once
 
-#include <algorithm>
 #include <cstddef>
 #include <cstdint>
-#include <functional>
 #include <optional>
 #include <span>
 #include <string>
@@ -14,6 +12,7 @@
 #include <vector>
 
 #include "oriel/api.hpp"
+#include "oriel/callback.hpp"
 #include "oriel/captured_parts.hpp"
 #include "oriel/list.hpp"
 #include "oriel/shared.hpp"
@@ -53,7 +52,7 @@ std::vector<Tensor> pull_loss(const Derivative& of, const Tensor& loss, const ch
 Tensor stopped(const Tensor& x);
 /// The results, whose derivatives by the operands are what `pull` says of cotangents.
 std::vector<Tensor> with_rule(std::span<const Tensor> operands, std::span<const Tensor> results,
-                              std::function<std::vector<Tensor>(std::vector<Tensor>)> pull);
+                              Callback<std::vector<Tensor>(std::vector<Tensor>)> pull);
 Tensor zeros_like_part(const Tensor& x);
 /// x, such that what is computed from it is computed again.
 Tensor kept_apart(const Tensor& x);
@@ -178,7 +177,7 @@ struct GradientCheckOptions {
 };
 
 namespace detail {
-using PlainFunction = std::function<std::vector<Tensor>(const std::vector<Tensor>&)>;
+using PlainFunction = Callback<std::vector<Tensor>(const std::vector<Tensor>&)>;
 GradientCheck check_gradient(const PlainFunction& f, const std::vector<Tensor>& arguments,
                              const GradientCheckOptions& options);
 }  // namespace detail
@@ -267,8 +266,9 @@ auto grad(F f, GradOptions options) {
     std::size_t k = 0;
     const auto stand_in = [&](const auto& argument) {
       const std::size_t number = k++;
-      if (std::find(options.arguments.begin(), options.arguments.end(), number) == options.arguments.end())
-        return argument;
+      bool chosen = false;
+      for (const std::size_t one : options.arguments) chosen = chosen || one == number;
+      if (!chosen) return argument;
       const std::vector<Tensor> own = detail::variables(detail::parts_of(argument), "grad", number);
       by.insert(by.end(), own.begin(), own.end());
       return detail::with_parts(argument, own);

@@ -36,7 +36,6 @@
 #include "oriel/nonzero.hpp"
 #include "oriel/npy.hpp"
 #include "oriel/ops.hpp"
-#include "oriel/optim.hpp"
 #include "oriel/order.hpp"
 #include "oriel/print.hpp"
 #include "oriel/products.hpp"

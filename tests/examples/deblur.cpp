@@ -3,6 +3,7 @@
 //
 //   deblur PICTURE.pgm FOLDER [STEPS [SIDE]]     writes blurred.png and deblurred.png of the middle SIDE x SIDE pixels
 #include <oriel/oriel.hpp>
+#include <oriel/optim.hpp>
 
 #include <cmath>
 #include <filesystem>

@@ -7,6 +7,7 @@
 // confusion matrix of the last split (confusion.png) and, with --export, the classifier as source, which is built and
 // asked for the digits that were held out. With several splits the median of their accuracies counts.
 #include <oriel/oriel.hpp>
+#include <oriel/optim.hpp>
 
 #include <algorithm>
 #include <chrono>

@@ -8,6 +8,7 @@
 #include <vector>
 
 #include "oriel/oriel.hpp"
+#include "oriel/optim.hpp"
 
 namespace oriel::optim_test {
 namespace {

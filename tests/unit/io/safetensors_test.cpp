@@ -10,6 +10,7 @@
 #include <vector>
 
 #include "oriel/oriel.hpp"
+#include "oriel/optim.hpp"
 #include "support/temporary_folder.hpp"
 
 namespace oriel::safetensors_test {

@@ -4,6 +4,10 @@
 // its factors, every other one by Bluestein's algorithm where that takes fewer. A row has the same bits in every batch
 // of two or more; a row alone is computed in another order and may differ in the last bits. Halves, integers and bool
 // count as float32. Every function throws ShapeError for a length below 1, and for an axis that is out of range.
+//
+// Their derivatives (grad.hpp) are transforms of the same scale in the other direction. A gradient by a Complex is that
+// by the real part plus i times that by the imaginary part. irfft and hfft have none by the imaginary parts that they
+// do not read.
 #pragma once
 
 #include <cstdint>

@@ -8,7 +8,14 @@
 //
 // What can only be seen when the work runs is an ArgumentError then, which names the first such matrix of the batch: a
 // singular matrix in solve and inverse, one that is not positive definite in cholesky, and a NaN or infinity in svd,
-// eigh, eig, lstsq and what is built on them. Signs of singular vectors and eigenvectors are any.
+// eigh, eig, lstsq and pinv. Signs of singular vectors and eigenvectors are any.
+//
+// All but ranks have derivatives (grad.hpp) of any order, by formulas over the functions of this header. These throw as
+// they do: the derivative of slogdet at a singular matrix, and that of det's gradient there. Derivatives of cholesky,
+// eigh and eigvalsh are those by symmetric matrices, and symmetric themselves, as in PyTorch. Those of singular vectors
+// and eigenvectors are infinite or NaN where two values are equal, and of a rectangular matrix where one is 0; the
+// values alone have one everywhere. A loss of such vectors has a gradient if it does not depend on their signs and
+// phases. pinv and lstsq have that of matrices whose rank stays the same: what counts as 0 is taken for 0.
 #pragma once
 
 #include "oriel/api.hpp"
@@ -26,7 +33,8 @@ struct Qr {
   Tensor r;  ///< upper triangular
 };
 /// q r = x by Householder reflections, of x (.., m, n): q (.., m, k) and r (.., k, n) with k = min(m, n); with
-/// `complete` k = m.
+/// `complete` k = m. A complete q of more rows than columns has no derivative, which is an ArgumentError: its last
+/// columns are any basis. Where the first k columns of x depend on each other it is infinite or NaN.
 [[nodiscard]] Qr qr(const Operand& x, bool complete = false);
 
 /// The factors of lu.
@@ -35,7 +43,8 @@ struct Lu {
   Tensor l;  ///< (.., m, k), lower triangular with ones on the diagonal
   Tensor u;  ///< (.., k, n), upper triangular
 };
-/// p l u = x with partial pivoting, of x (.., m, n); k = min(m, n). A singular x has zeros on the diagonal of u.
+/// p l u = x with partial pivoting, of x (.., m, n); k = min(m, n). A singular x has zeros on the diagonal of u. The
+/// derivative is that of a fixed p.
 [[nodiscard]] Lu lu(const Operand& x);
 
 /// The y with x y = b, of x (.., n, n) and b (.., n, m), or b (n), for which the result lacks the last axis. By lu.
@@ -47,14 +56,15 @@ struct Lu {
 /// The inverse of x (.., n, n).
 [[nodiscard]] Tensor inverse(const Operand& x);
 
-/// The determinant of x (.., n, n); 1 for n = 0.
+/// The determinant of x (.., n, n); 1 for n = 0. Its gradient holds the cofactors, of singular matrices too.
 [[nodiscard]] Tensor det(const Operand& x);
 /// What slogdet returns.
 struct SlogDet {
   Tensor sign;       ///< -1, 0 or 1
   Tensor logabsdet;  ///< -inf for a determinant of 0
 };
-/// The sign and the logarithm of the magnitude of the determinant, without overflow.
+/// The sign and the logarithm of the magnitude of the determinant, without overflow. No derivative goes through the
+/// sign.
 [[nodiscard]] SlogDet slogdet(const Operand& x);
 
 /// The factors of svd.
@@ -63,7 +73,8 @@ struct Svd {
   Tensor s;   ///< (.., k), descending, >= 0
   Tensor vh;  ///< (.., k, n), orthonormal rows
 };
-/// u diag(s) vh = x, of x (.., m, n); k = min(m, n). With `full` u is (.., m, m) and vh (.., n, n).
+/// u diag(s) vh = x, of x (.., m, n); k = min(m, n). With `full` u is (.., m, m) and vh (.., n, n), and no derivative
+/// goes through their vectors beyond k, which are any basis.
 [[nodiscard]] Svd svd(const Operand& x, bool full = false);
 /// The singular values alone.
 [[nodiscard]] Tensor svdvals(const Operand& x);
@@ -90,7 +101,7 @@ struct Eig {
 
 /// The Moore-Penrose inverse of x (.., m, n), by svd. Singular values up to rcond times the largest count as 0. rcond
 /// is a number, or a tensor with one for each matrix, which broadcasts to the batches. A negative number stands for
-/// max(m, n) times the distance from 1 to the next number of the dtype.
+/// max(m, n) times the distance from 1 to the next number of the dtype. No derivative goes through rcond.
 [[nodiscard]] Tensor pinv(const Operand& x, const Operand& rcond = -1);
 /// The y of least length among those that make the length of x y - b least, of x (.., m, n) and b (.., m, k), or b (m),
 /// for which the result lacks the last axis. Any rank; by a complete orthogonal decomposition.

@@ -17,6 +17,10 @@
 // Every function throws ShapeError for a negative extent and for parameters that do not broadcast, DTypeError for a
 // dtype that it cannot give, and ArgumentError for a number outside of a parameter's range. Where an element of a
 // tensor of parameters is outside, floats are NaN and integers 0, unless a comment says otherwise.
+//
+// Derivatives (grad.hpp) go through parameters of which the numbers are a function, for a fixed key: those of uniform,
+// normal, truncated_normal and exponential, the scale of gamma, the elements of dropout and shuffle. By other
+// parameters of gamma and beta they are an ArgumentError. Integers and bool have none.
 #pragma once
 
 #include <array>
@@ -100,11 +104,11 @@ class Key {
 /// generating gamma variables", 2000). Each element makes 16 attempts at once and takes the first that is accepted,
 /// which costs as much as all of them; none of the 16 is accepted with a probability below 2^-69, and then
 /// the first counts. a > 0; small a give numbers that underflow to 0. An a below the least normal number of float32
-/// (float64) counts as that number.
+/// (float64) counts as that number. A derivative by a is an ArgumentError: which attempt is accepted depends on it.
 [[nodiscard]] Tensor gamma(const Key& key, const Shape& shape, const Operand& a, const Operand& scale = 1,
                            DType dtype = DType::float32);
 /// Beta numbers: the share of a gamma number of a in the sum of it and one of b. Computed on logarithms, so that small
-/// parameters do not give 0 / 0: with both near 0 the numbers are 0 or 1.
+/// parameters do not give 0 / 0: with both near 0 the numbers are 0 or 1. A derivative by a or b is an ArgumentError.
 [[nodiscard]] Tensor beta(const Key& key, const Shape& shape, const Operand& a, const Operand& b,
                           DType dtype = DType::float32);
 

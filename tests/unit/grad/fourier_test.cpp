@@ -93,5 +93,21 @@ TEST_CASE("higher orders and forward derivatives") {
   CHECK(max(abs(g32.to(DType::float64) - g64)).item<double>() < 1e-4);
 }
 
+TEST_CASE("captured functions of symbolic lengths") {
+  FunctionOptions options;
+  options.dynamic = Dynamic::yes;
+  const auto gradient = [](Tensor x) {
+    return grad([](Tensor y) {
+      const Complex z = fft(y, {}, 0);
+      return sum(pow(rfft(y).real(), 3)) + sum(square(irfft(y))) + sum(z.real() * z.imag()) + sum(square(dct(y)));
+    })(x);
+  };
+  const auto captured = function(gradient, options);
+  for (const auto& [rows, n] : {std::pair{2, 6}, {3, 7}, {5, 8}, {2, 9}}) {
+    const Tensor x = random({rows, n});
+    CHECK(max(abs(captured(x) - gradient(x))).item<double>() < 1e-9);
+  }
+}
+
 }  // namespace
 }  // namespace oriel::testing::grad_fourier_test

@@ -198,6 +198,66 @@ TEST_CASE("float32, forward derivatives, many at once, captured functions") {
   for (std::size_t k = 0; k < apart_1.size(); ++k) CHECK(again[k] == doctest::Approx(apart_1[k]));
 }
 
+void expect_numbers(const Tensor& found, const Numbers& want) {
+  const Numbers all = numbers(found);
+  REQUIRE(all.size() == want.size());
+  for (std::size_t k = 0; k < want.size(); ++k) CHECK(all[k] == doctest::Approx(want[k]).epsilon(1e-3));
+}
+
+TEST_CASE("derivatives by symmetric matrices are symmetric, as PyTorch's are") {
+  const Tensor x = Tensor::of<double>({{4, 2, 1}, {2, 3, 0.5}, {1, 0.5, 2}});
+  const Tensor w = Tensor::of<double>({{1, 0, 0}, {2, 3, 0}, {-1, 0.5, 2}});
+  const Numbers by_cholesky{0.4191, -0.0745, -0.5274, -0.0745, 1.0607, 0.1768, -0.5274, 0.1768, 0.7559};
+  expect_numbers(grad([&](Tensor a) { return sum(cholesky(a) * w); })(x), by_cholesky);
+  const Numbers by_eigh{0.7018, 1.4226, 0.6604, 1.4226, -0.1757, 0.0952, 0.6604, 0.0952, 0.9739};
+  const auto f = [&](Tensor a) {
+    const Eigh e = eigh(a);
+    return sum(square(e.vectors) * w) + sum(e.values * w[2]);
+  };
+  expect_numbers(grad(f)(x), by_eigh);
+}
+
+TEST_CASE("captured functions of symbolic sizes ask no more than what they are derivatives of") {
+  FunctionOptions options;
+  options.dynamic = Dynamic::yes;
+  static const auto value = [](Tensor y) {
+    const Tensor p = matmul(y, transposed(y)) + eye(y.size(-2), -1, 0, y.dtype());
+    const Lu parts = lu(y);
+    return loss(solve(p, y)) + loss(cholesky(p)) + loss(square(svd(y).u)) + loss(pinv(y)) + loss(parts.l) +
+           loss(parts.u) + loss(qr(y).r) + slogdet(p).logabsdet + loss(lstsq(y, y)) + loss(eigvalsh(p)) +
+           loss(eig(p).values_real);
+  };
+  const auto gradient = [](Tensor y) { return grad(value)(y); };
+  const auto captured = function(gradient, options);
+  const auto plain = function(value, options);
+  for (const auto& [rows, columns] : {std::pair{3, 2}, {4, 2}, {5, 3}, {6, 5}, {7, 4}, {3, 5}, {4, 7}, {3, 3}}) {
+    CAPTURE(rows);
+    const Tensor x = (random({rows, columns}) + eye(rows, columns, 0, DType::float64) * 4).realize();
+    expect_numbers(captured(x), numbers(gradient(x)));
+    (void)plain(x).item<double>();
+  }
+  CHECK(captured.counts().traces == plain.counts().traces);
+}
+
+TEST_CASE("matrices without elements") {
+  for (const Shape& shape : {Shape{0, 0}, Shape{2, 0, 0}, Shape{0, 3, 3}}) {
+    const Tensor x = zeros(shape, DType::float64);
+    const auto f = [](Tensor y) {
+      return sum(cholesky(y)) + sum(inverse(y)) + sum(solve(y, y)) + sum(det(y)) + sum(slogdet(y).logabsdet) +
+             sum(lu(y).u) + sum(qr(y).q) + sum(svd(y).u) + sum(svdvals(y)) + sum(eigh(y).vectors) + sum(eigvalsh(y)) +
+             sum(eig(y).vectors_real) + sum(pinv(y)) + sum(lstsq(y, y));
+    };
+    CHECK(grad(f)(x).realize().shape() == shape);
+  }
+  for (const Shape& shape : {Shape{0, 3}, Shape{3, 0}}) {
+    const auto f = [](Tensor y) {
+      const Svd full = svd(y, true);
+      return sum(lu(y).l) + sum(qr(y).r) + sum(svd(y).vh) + sum(full.u) + sum(pinv(y)) + sum(lstsq(y, y));
+    };
+    CHECK(grad(f)(zeros(shape, DType::float64)).realize().shape() == shape);
+  }
+}
+
 TEST_CASE("what has no derivative") {
   CHECK_THROWS_WITH_AS(
       (void)grad([](Tensor x) { return loss(qr(x, true).q); })(random({3, 2})),

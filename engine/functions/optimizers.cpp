@@ -1,17 +1,23 @@
 // One step of each optimiser, on the elements of all parameters one after the other.
+#include "oriel/optim.hpp"
+
 #include <fmt/format.h>
 
 #include <algorithm>
+#include <array>
 #include <cmath>
 #include <limits>
 #include <numbers>
 #include <optional>
+#include <utility>
 
 #include "formula/call.hpp"
 #include "graph/movements.hpp"
+#include "oriel/create.hpp"
 #include "oriel/error.hpp"
-#include "oriel/optim.hpp"
-#include "oriel/oriel.hpp"
+#include "oriel/movement.hpp"
+#include "oriel/ops.hpp"
+#include "oriel/reduce.hpp"
 
 namespace oriel {
 namespace {

@@ -1,6 +1,7 @@
 // Trains a convolutional network on handwritten digits, and exports the classifier as C++.
 //
-//   digits IMAGES.npy LABELS.npy FOLDER [--seed N] [--epochs N] [--splits N] [--resume] [--at-least PERCENT] [--export]
+//   digits IMAGES.npy LABELS.npy FOLDER [--seed N] [--epochs N] [--until N] [--splits N] [--resume] [--at-least
+//   PERCENT] [--export]
 //
 // A fifth of the images is held out. FOLDER gets a checkpoint after every epoch (digits.safetensors, with which
 // --resume goes on, to the same bits), the learning curve (curve.png: losses by step, accuracies by epoch), the
@@ -24,7 +25,7 @@ namespace {
 
 using namespace oriel;
 
-constexpr std::int64_t kClasses = 10, kBatch = 64;
+constexpr std::int64_t kClasses = 10, kBatch = 32;
 
 /// Two convolutions, and two layers of all pixels.
 struct Network {
@@ -64,7 +65,7 @@ const auto train = oriel::function(
       const std::vector<Key> keys = split(fold_in(key, state.step), 2);
       const auto loss_of = [&](const Network& n) {
         const Tensor logits = n(images, [&](const Tensor& x, int k) { return dropout(keys[std::size_t(k)], x, 0.25); });
-        return cross_entropy(logits, labels, {.bounds = Bounds::zero});
+        return cross_entropy(logits, labels, {.label_smoothing = 0.1, .bounds = Bounds::zero});
       };
       const auto [loss, gradient] = value_and_grad(loss_of)(network);
       // Up in 50 steps, then down by a half cosine to the last one.
@@ -81,7 +82,7 @@ const auto classify = oriel::function([](Network network, Tensor images) { retur
 struct Options {
   std::string images, labels, folder;
   std::uint64_t seed = 0;
-  std::int64_t epochs = 20, splits = 1;
+  std::int64_t epochs = 20, until = 1 << 20, splits = 1;
   bool resume = false, exports = false;
   double at_least = 0;
 };
@@ -187,7 +188,7 @@ double run(const Options& options, std::uint64_t seed, const Tensor& images, con
     accuracies = file.tensors.at("accuracies").to_vector<double>();
   }
 
-  for (auto epoch = std::int64_t(accuracies.size()); epoch < options.epochs; ++epoch) {
+  for (auto epoch = std::int64_t(accuracies.size()); epoch < std::min(options.epochs, options.until); ++epoch) {
     std::vector<Tensor> of_steps;
     for (const auto& [x, y] : data.epoch(epoch)) {
       Tensor loss;
@@ -218,9 +219,9 @@ double run(const Options& options, std::uint64_t seed, const Tensor& images, con
 int main(int count, char** arguments) {
   const std::vector<std::string> words(arguments + 1, arguments + count);
   if (words.size() < 3) {
-    std::cerr
-        << "digits IMAGES.npy LABELS.npy FOLDER [--seed N] [--epochs N] [--splits N] [--resume] [--at-least PERCENT] "
-           "[--export]\n";
+    std::cerr << "digits IMAGES.npy LABELS.npy FOLDER [--seed N] [--epochs N] [--until N] [--splits N] [--resume] "
+                 "[--at-least PERCENT] "
+                 "[--export]\n";
     return 2;
   }
   Options options{words[0], words[1], words[2]};
@@ -228,6 +229,7 @@ int main(int count, char** arguments) {
     const auto number = [&] { return k + 1 < words.size() ? std::stod(words[++k]) : 0.0; };
     if (words[k] == "--seed") options.seed = std::uint64_t(number());
     if (words[k] == "--epochs") options.epochs = std::int64_t(number());
+    if (words[k] == "--until") options.until = std::int64_t(number());
     if (words[k] == "--splits") options.splits = std::int64_t(number());
     if (words[k] == "--at-least") options.at_least = number();
     if (words[k] == "--resume") options.resume = true;

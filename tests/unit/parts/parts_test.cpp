@@ -145,6 +145,9 @@ TEST_CASE("the profile small has other parts where they are asked for") {
 TEST_CASE("the profile small has no images") {
   CHECK(refusal([] { static_cast<void>(read_image("photo.png")); }) == absent("read_image", "images"));
   CHECK(refusal([] { write_image("photo.png", full({2, 2}, 0)); }) == absent("write_image", "images"));
+  CHECK(refusal([] { static_cast<void>(read_safetensors("x.safetensors")); }) ==
+        absent("read_safetensors", "safetensors"));
+  CHECK(refusal([] { write_safetensors("x.safetensors", {}); }) == absent("write_safetensors", "safetensors"));
 }
 #else
 TEST_CASE("the profile full has comprehensions and reads images") {

@@ -1,6 +1,8 @@
 // The adjoint of a movement: of one that reads axis by axis from its index map, of a view by adjoint.cpp.
 #include "graph/movements.hpp"
 
+#include <algorithm>
+
 #include "grad/rules.hpp"
 
 namespace oriel::derive {
@@ -17,6 +19,34 @@ Value flipped(const Value& x, std::size_t axis) {
 
 namespace {
 
+/// g with its axes in another order. Where g is a pending sum without the axes that it summed over, its operand is put
+/// in that order in its place: so the gradient of a matrix that a product reads transposed is a product in the order of
+/// the matrix, and is not transposed afterwards.
+Value permuted(const Value& g, const Ints& order) {
+  const NodePtr& dropped = g.node();
+  const bool same =
+      std::is_sorted(order.begin(), order.end(), [](SymInt a, SymInt b) { return a.value() < b.value(); });
+  if (same || dropped->op != Op::Reshape) return g.permute(order);
+  const auto sums = dropped->lazy_sources();
+  if (sums.empty() || sums[0]->op != Op::Sum) return g.permute(order);
+  const auto operands = sums[0]->lazy_sources();
+  if (operands.empty()) return g.permute(order);
+  const Ints& axes = std::get<Ints>(sums[0]->arg);
+  Ints kept, front, moved = axes;
+  for (std::size_t d = 0; d < sums[0]->shape.size(); ++d)
+    if (std::find(axes.begin(), axes.end(), SymInt(d)) == axes.end()) kept.push_back(d);
+  if (kept.size() != g.shape().size()) return g.permute(order);
+  for (std::size_t d = 0; d < kept.size(); ++d)
+    if (!identical(sums[0]->shape[static_cast<std::size_t>(kept[d].value())], g.shape()[d])) return g.permute(order);
+  Shape shape;
+  for (const SymInt d : order) {
+    moved.push_back(kept[static_cast<std::size_t>(d.value())]);
+    shape.push_back(g.shape()[static_cast<std::size_t>(d.value())]);
+  }
+  for (std::size_t d = 0; d < axes.size(); ++d) front.push_back(d);
+  return Value(g.call(), operands[0]).permute(moved).reduce(Op::Sum, front).reshape(shape);
+}
+
 /// The sum over the indices that read each element of a source of shape `from`.
 Value map_adjoint(const graph::IndexMap& map, const Shape& from, Value g) {
   Ints repeated, order;
@@ -25,7 +55,7 @@ Value map_adjoint(const graph::IndexMap& map, const Shape& from, Value g) {
     order.push_back(read.axis);
   }
   std::sort(repeated.begin(), repeated.end(), [](SymInt a, SymInt b) { return a.value() < b.value(); });
-  g = g.reduce(Op::Sum, repeated).permute(order);
+  g = repeated.empty() ? permuted(g, order) : g.reduce(Op::Sum, repeated).permute(order);
   for (std::size_t d = 0; d < from.size(); ++d) {
     SymInt start = map.axes[d].start, step = map.axes[d].step;
     const SymInt count = g.shape()[d];

@@ -183,7 +183,7 @@ TEST_CASE("a step of training is one captured function, whose update is one kern
   OptimizerState others = state;
   Tensor loss;
   MemoryStatistics early{};
-  for (int k = 0; k < 200; ++k) {
+  for (int k = 0; k < 1000; ++k) {
     if (k == 10) early = memory();
     std::tie(loss, network, state) = train(network, state, x, y);
     if (k >= 5) continue;

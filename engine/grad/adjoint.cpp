@@ -4,10 +4,10 @@
 // element the sum of the cotangent over all indices that show it. Along one axis of the source, axes of the view with
 // steps t1 > t2 > .. and counts n1, n2, .. *nest* if each step is larger than all smaller ones reach together: then no
 // element is shown twice, and the adjoint is the cotangent itself with zeros between and around. Axes that do not nest
-// make a *fibre*: for each index along them the nested ones are shifted, so the adjoint is a sum over the fibre of views
-// that are shifted and padded. An axis whose step divides a larger one is split there first, so that only what truly
-// overlaps is summed: a window of 3 every 2 elements has 2 terms, a window of 3 every 3 has 1. So the number of terms
-// depends on how the windows overlap, and not on the sizes of the source.
+// make a *fibre*: for each index along them the nested ones are shifted, so the adjoint is a sum over the fibre of
+// views that are shifted and padded. An axis whose step divides a larger one is split there first, so that only what
+// truly overlaps is summed: a window of 3 every 2 elements has 2 terms, a window of 3 every 3 has 1. So the number of
+// terms depends on how the windows overlap, and not on the sizes of the source.
 //
 // The cotangent of a view is often a sum of products: that of a convolution's input is one over the channels. The sum
 // is taken last, and each factor is moved by itself, so the whole adjoint is one reduction over products of views, as
@@ -89,9 +89,13 @@ class SumOfProducts {
     shape_ = shape;
   }
   /// A new axis of extent 1.
-  void insert(std::size_t axis) { reshape_each(axis, 0, [](const Shape&) { return Shape{1}; }); }
+  void insert(std::size_t axis) {
+    reshape_each(axis, 0, [](const Shape&) { return Shape{1}; });
+  }
   /// Takes an axis of extent 1 away.
-  void drop(std::size_t axis) { reshape_each(axis, 1, [](const Shape&) { return Shape{}; }); }
+  void drop(std::size_t axis) {
+    reshape_each(axis, 1, [](const Shape&) { return Shape{}; });
+  }
   /// The axis as (parts, extent / parts).
   void split(std::size_t axis, SymInt parts) {
     const SymInt each = shape_[axis] / parts;
@@ -225,7 +229,7 @@ struct Mover {
 /// Positions of a view along the axes of its source.
 struct Placement {
   Shape from;
-  std::vector<SymInt> offset;               // for each axis of the source
+  std::vector<SymInt> offset;              // for each axis of the source
   std::vector<std::vector<Mover>> movers;  // likewise
 };
 
@@ -361,8 +365,8 @@ class ViewAdjoint {
     return fibre;
   }
 
-  /// Makes of the axes of one axis of the source, [own, movers...], those of its elements: one, or a block and the places
-  /// in it.
+  /// Makes of the axes of one axis of the source, [own, movers...], those of its elements: one, or a block and the
+  /// places in it.
   void one_axis(std::size_t d, Placement& placement) {
     std::vector<Mover>& movers = placement.movers[d];
     split(movers, placement);
@@ -398,8 +402,8 @@ class ViewAdjoint {
     if (!nested.empty()) terms_.drop(at_ + nested.size() + fibre.size());
   }
 
-  /// Does each step divide the one before it, and the first one those of the fibre? Then positions are a block and places
-  /// in it, and no factor needs to know how these are joined.
+  /// Does each step divide the one before it, and the first one those of the fibre? Then positions are a block and
+  /// places in it, and no factor needs to know how these are joined.
   static bool in_blocks(const std::vector<Mover>& nested, const std::vector<Mover>& fibre) {
     for (const Mover& mover : nested)
       if (mover.step.is_symbolic()) return false;
@@ -501,8 +505,8 @@ class ViewAdjoint {
     return x.reshape(joined).shrink(inside).reshape(from_);
   }
 
-  /// What is left of the axes of one axis of the source: so many, as one of `length` elements, of which those from `start`
-  /// on are the source's `extent`.
+  /// What is left of the axes of one axis of the source: so many, as one of `length` elements, of which those from
+  /// `start` on are the source's `extent`.
   struct Group {
     std::size_t axes;
     SymInt start, extent, length;

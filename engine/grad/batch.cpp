@@ -5,11 +5,11 @@
 #include <unordered_map>
 #include <utility>
 
+#include "grad/step.hpp"
 #include "graph/host_function.hpp"
 #include "graph/make.hpp"
 #include "graph/movements.hpp"
 #include "graph/position_check.hpp"
-#include "grad/step.hpp"
 #include "oriel/error.hpp"
 #include "runtime/tape.hpp"
 
@@ -217,18 +217,20 @@ class Batcher {
     std::vector<View> views;
     for (const View& view : (*where)->views())
       views.push_back(in_front_of(view, views.empty() ? target : (*where)->views()[views.size() - 1].shape));
-    return graph::assign(all[0], all[1], std::make_shared<const ShapeTracker>(ShapeTracker::from_views(std::move(views))),
-                         origin);
+    return graph::assign(all[0], all[1],
+                         std::make_shared<const ShapeTracker>(ShapeTracker::from_views(std::move(views))), origin);
   }
 
   Batched host(const Call& call, const Node& node, const graph::Node::Sources& sources) const {
     const auto& function = std::get<graph::HostFunctionPtr>(node.arg);
     std::vector<NodePtr> operands;
-    if (graph::only_checks(*function)) {  // of the least and the greatest position, and what is beyond it: of all entries
+    if (graph::only_checks(
+            *function)) {  // of the least and the greatest position, and what is beyond it: of all entries
       for (std::size_t k = 0; k < sources.size(); ++k)
-        operands.push_back(mapped(sources[k])
-                               ? value(call, sources[k]).reduce(k == 1 ? Op::ReduceMax : Op::ReduceMin, {0}).drop({0}).node()
-                               : one(sources[k]));
+        operands.push_back(
+            mapped(sources[k])
+                ? value(call, sources[k]).reduce(k == 1 ? Op::ReduceMax : Op::ReduceMin, {0}).drop({0}).node()
+                : one(sources[k]));
       return {graph::host_call(function, operands, node.shape, node.dtype, call.origin()), false};
     }
     if (!function->options.batched)

@@ -21,10 +21,11 @@ namespace {
 /// Numbers between -1 and 1 that no symmetry of a function makes vanish.
 Tensor weights(const Tensor& like) {
   double next = 0.3;
-  return Tensor::generate(like.shape(), [&](auto) {
-           next = std::fmod(next * 3.7 + 0.61, 2.0);
-           return next - 1.05;
-         })
+  return Tensor::generate(like.shape(),
+                          [&](auto) {
+                            next = std::fmod(next * 3.7 + 0.61, 2.0);
+                            return next - 1.05;
+                          })
       .to(like.dtype());
 }
 

@@ -42,19 +42,19 @@ void pull_extreme(Step& step) {
 
 namespace rules {
 
-#define ORIEL_UNARY_RULE(op_, partial)                                     \
-  void op_::pull(Step& step) {                                             \
-    [[maybe_unused]] const Value a = step.operand(0), y = step.result();   \
-    multiply(step, 0, partial);                                            \
+#define ORIEL_UNARY_RULE(op_, partial)                                   \
+  void op_::pull(Step& step) {                                           \
+    [[maybe_unused]] const Value a = step.operand(0), y = step.result(); \
+    multiply(step, 0, partial);                                          \
   }
 ORIEL_UNARY_PARTIALS(ORIEL_UNARY_RULE)
 #undef ORIEL_UNARY_RULE
 
-#define ORIEL_BINARY_RULE(op_, first, second)                                                       \
-  void op_::pull(Step& step) {                                                                      \
-    [[maybe_unused]] const Value a = step.operand(0), b = step.operand(1), y = step.result();       \
-    if (step.wants(0)) multiply(step, 0, first);                                                    \
-    if (step.wants(1)) multiply(step, 1, second);                                                   \
+#define ORIEL_BINARY_RULE(op_, first, second)                                                 \
+  void op_::pull(Step& step) {                                                                \
+    [[maybe_unused]] const Value a = step.operand(0), b = step.operand(1), y = step.result(); \
+    if (step.wants(0)) multiply(step, 0, first);                                              \
+    if (step.wants(1)) multiply(step, 1, second);                                             \
   }
 ORIEL_BINARY_PARTIALS(ORIEL_BINARY_RULE)
 #undef ORIEL_BINARY_RULE

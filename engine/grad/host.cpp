@@ -18,10 +18,8 @@ void pull_host(Step& step) {
                                     "keep it out by stop_gradient",
                                     function.name));
   std::vector<Tensor> operands;
-  for (std::size_t k = 0; k < step.operands(); ++k)
-    operands.push_back(step.operand(k).tensor());
-  const std::vector<Tensor> shares =
-      function.options.vjp(operands, step.result().tensor(), step.cotangent().tensor());
+  for (std::size_t k = 0; k < step.operands(); ++k) operands.push_back(step.operand(k).tensor());
+  const std::vector<Tensor> shares = function.options.vjp(operands, step.result().tensor(), step.cotangent().tensor());
   if (shares.size() != operands.size())
     throw ArgumentError(step.call().operation(),
                         fmt::format("vjp of the host function \"{}\" returned {} tensors for {} operands",

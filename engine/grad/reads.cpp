@@ -38,9 +38,10 @@ struct ScatterOf {
         place(step.operand(0)) {
     const Call& call = step.call();
     const SymInt n = shape[axis];
-    place = where(place < 0, place + Value(call, graph::size_constant(n, DType::int64, place.shape(), place.device(),
-                                                                      call.origin())),
-                  place);
+    place =
+        where(place < 0,
+              place + Value(call, graph::size_constant(n, DType::int64, place.shape(), place.device(), call.origin())),
+              place);
     const Value end(call, graph::size_constant(n, DType::int64, place.shape(), place.device(), call.origin()));
     place = where(place < end, place, -1);
     if (place.shape().size() == shape.size()) return;

@@ -43,9 +43,9 @@ void Step::give(std::size_t k, const Value& share) {
   for (std::size_t d = 0; fits && d < to.shape.size(); ++d)
     fits = to.shape[d].is_symbolic() || share.shape()[d].is_symbolic() || to.shape[d] == share.shape()[d];
   if (!fits)
-    throw InternalError(call_.operation(),
-                        fmt::format("the rule of {} gives {} {} to an operand {} {}", graph::name(node_.op),
-                                    name(share.dtype()), to_string(share.shape()), name(to.dtype), to_string(to.shape)));
+    throw InternalError(call_.operation(), fmt::format("the rule of {} gives {} {} to an operand {} {}",
+                                                       graph::name(node_.op), name(share.dtype()),
+                                                       to_string(share.shape()), name(to.dtype), to_string(to.shape)));
   NodePtr& sum = shares_[k];
   sum = sum ? call_.binary(Op::Add, std::move(sum), share.node()) : share.node();
 }

@@ -18,28 +18,29 @@ struct Rule {
 const Rule& rule(Op op) noexcept;
 
 // Ops with a rule of their own that is no partial derivative. Movements have one for all (movements.cpp).
-#define ORIEL_OWN_RULES(X)                                                                                         \
-  X(Max) X(Min) X(Where) X(Cast) X(Sum) X(SumAbs) X(Prod) X(ReduceMax) X(ReduceMin) X(Assign) X(Gather) X(Copy)    \
-  X(Sort) X(CumSum) X(CumProd) X(CumMax) X(CumMin) X(Recurrence) X(ScatterSum) X(ScatterProd) X(ScatterMax)        \
-  X(ScatterMin) X(HostCall) X(HostCall2) X(HostCall3)
+#define ORIEL_OWN_RULES(X)                                                                                            \
+  X(Max)                                                                                                              \
+  X(Min) X(Where) X(Cast) X(Sum) X(SumAbs) X(Prod) X(ReduceMax) X(ReduceMin) X(Assign) X(Gather) X(Copy) X(Sort)      \
+      X(CumSum) X(CumProd) X(CumMax) X(CumMin) X(Recurrence) X(ScatterSum) X(ScatterProd) X(ScatterMax) X(ScatterMin) \
+          X(HostCall) X(HostCall2) X(HostCall3)
 // X(op, why no derivative goes through it)
-#define ORIEL_NO_RULES(X)            \
-  X(ArgSort, "gives positions")      \
-  X(ScatterLast, "gives positions")  \
-  X(ReduceOr, "takes integers")      \
+#define ORIEL_NO_RULES(X)           \
+  X(ArgSort, "gives positions")     \
+  X(ScatterLast, "gives positions") \
+  X(ReduceOr, "takes integers")     \
   X(ReduceAnd, "takes integers")
 
 /// A struct for each op but leaves and movements: an op without one does not compile (rules.cpp).
 namespace rules {
-#define ORIEL_RULE(op_, ...)                         \
-  struct op_ {                                       \
-    static void pull(Step& step);                    \
-    static constexpr std::string_view none = {};     \
+#define ORIEL_RULE(op_, ...)                     \
+  struct op_ {                                   \
+    static void pull(Step& step);                \
+    static constexpr std::string_view none = {}; \
   };
-#define ORIEL_NO_RULE(op_, why)                              \
-  struct op_ {                                               \
-    static constexpr void (*pull)(Step& step) = nullptr;     \
-    static constexpr std::string_view none = why;            \
+#define ORIEL_NO_RULE(op_, why)                           \
+  struct op_ {                                            \
+    static constexpr void (*pull)(Step & step) = nullptr; \
+    static constexpr std::string_view none = why;         \
   };
 ORIEL_UNARY_PARTIALS(ORIEL_RULE)
 ORIEL_BINARY_PARTIALS(ORIEL_RULE)

@@ -20,16 +20,13 @@ Value shifted(const Value& x, std::size_t axis, double first) {
 
 Value backward_recurrence(const Value& a, const Value& b, std::size_t axis, bool restarts) {
   const Call& call = b.call();
-  const NodePtr y =
-      graph::recurrence(flipped(a, axis).node(), flipped(b, axis).node(), axis, call.origin(), restarts);
+  const NodePtr y = graph::recurrence(flipped(a, axis).node(), flipped(b, axis).node(), axis, call.origin(), restarts);
   return flipped(Value(call, y), axis);
 }
 
 namespace {
 
-std::size_t axis_of(const Step& step) {
-  return static_cast<std::size_t>(std::get<Ints>(step.node().arg)[0].value());
-}
+std::size_t axis_of(const Step& step) { return static_cast<std::size_t>(std::get<Ints>(step.node().arg)[0].value()); }
 
 /// x[t + 1] at t; `last` at the end.
 Value next(const Value& x, std::size_t axis, double last) {

@@ -78,9 +78,9 @@ class Derivative {
   std::vector<NodePtr> push(const Call& call, std::span<const NodePtr> tangents) const {
     std::vector<NodePtr> cotangents;
     for (const NodePtr& result : results_)
-      cotangents.push_back(is_floating(result->dtype)
-                               ? derive::mark(call, zeros(call, *result), std::make_shared<MarkTag>(MarkTag::Kind::variable))
-                               : nullptr);
+      cotangents.push_back(is_floating(result->dtype) ? derive::mark(call, zeros(call, *result),
+                                                                     std::make_shared<MarkTag>(MarkTag::Kind::variable))
+                                                      : nullptr);
     const std::vector<NodePtr> pulled = pull(call, cotangents);
     std::vector<NodePtr> linear, given, marks;
     for (std::size_t k = 0; k < pulled.size(); ++k) {
@@ -113,8 +113,8 @@ std::vector<Tensor> variables(std::span<const Tensor> of, const char* operation,
                                               "another argument, or convert them first",
                                               argument, name(tensor.dtype()), to_string(tensor.shape())));
     const NodePtr node = Access::node(tensor);
-    out.push_back(Access::tensor(
-        derive::mark(call.at(node->site), node, std::make_shared<MarkTag>(MarkTag::Kind::variable))));
+    out.push_back(
+        Access::tensor(derive::mark(call.at(node->site), node, std::make_shared<MarkTag>(MarkTag::Kind::variable))));
   }
   return out;
 }
@@ -142,7 +142,8 @@ std::vector<Tensor> pull_loss(const Derivative& of, const Tensor& loss, const ch
   const Call call(operation, Site::unknown());
   const NodePtr node = Access::node(loss);
   check_loss(call, *node);
-  const NodePtr one = graph::constant(graph::Scalar::of_float(node->dtype, 1), node->shape, node->device, call.origin());
+  const NodePtr one =
+      graph::constant(graph::Scalar::of_float(node->dtype, 1), node->shape, node->device, call.origin());
   return tensors_of(call, of.pull(call, {&one, 1}), of.variables());
 }
 
@@ -174,8 +175,8 @@ std::vector<Tensor> with_rule(std::span<const Tensor> operands, std::span<const 
     const std::vector<Tensor> shares =
         pull(tensors_of(inner, std::vector<NodePtr>(cotangents.begin(), cotangents.end()), raw));
     if (shares.size() != count)
-      throw ArgumentError("custom_vjp", fmt::format("the rule returned {} tensors for {} of the arguments",
-                                                    shares.size(), count));
+      throw ArgumentError("custom_vjp",
+                          fmt::format("the rule returned {} tensors for {} of the arguments", shares.size(), count));
     return nodes_of(shares);
   };
   const std::vector<NodePtr> wanted = rule.operands;
@@ -185,7 +186,7 @@ std::vector<Tensor> with_rule(std::span<const Tensor> operands, std::span<const 
   for (std::size_t k = 0; k < raw.size(); ++k)
     out.push_back(is_floating(raw[k]->dtype)
                       ? Access::tensor(derive::mark(call.at(raw[k]->site), raw[k],
-                                                  std::make_shared<MarkTag>(MarkTag::Kind::result, of, k)))
+                                                    std::make_shared<MarkTag>(MarkTag::Kind::result, of, k)))
                       : results[k]);
   return out;
 }
@@ -202,8 +203,8 @@ std::vector<Tensor> gradients(const Tensor& loss, ListOf<Tensor> by, Site site) 
   const std::vector<graph::NodePtr> variables = detail::nodes_of({by.begin(), by.size()});
   for (std::size_t k = 0; k < variables.size(); ++k)
     if (!is_floating(variables[k]->dtype))
-      throw DTypeError("gradients", fmt::format("tensor {} is {}; only floats have derivatives", k,
-                                                name(variables[k]->dtype)));
+      throw DTypeError("gradients",
+                       fmt::format("tensor {} is {}; only floats have derivatives", k, name(variables[k]->dtype)));
   const graph::NodePtr one =
       graph::constant(graph::Scalar::of_float(node->dtype, 1), node->shape, node->device, call.origin());
   std::vector<graph::NodePtr> found = derive::Way({&node, 1}, variables).pull(call, {&one, 1});

@@ -362,7 +362,8 @@ View view_of(const Move& move, const Shape& from) {
 namespace {
 
 /// The stack with a view of a RawView on top. Unlike ShapeTracker::view it asks nothing: the builder has asked, or the
-/// view is one of several that a stack was merged to, and those below the top may lie anywhere where nothing reads them.
+/// view is one of several that a stack was merged to, and those below the top may lie anywhere where nothing reads
+/// them.
 ShapeTracker seen(const ShapeTracker& stack, const View& top) {
   const std::span<const View> below = stack.views();
   std::vector<View> views(below.begin(), below.end());

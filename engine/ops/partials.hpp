@@ -1,6 +1,6 @@
-// The partial derivatives of elementwise ops, one row for each: expressions over the operands `a` and `b` and the result
-// `y`. Derivatives are graphs of them (grad/elementwise.cpp), tests compute them in doubles and compare with differences,
-// and the reference prints them.
+// The partial derivatives of elementwise ops, one row for each: expressions over the operands `a` and `b` and the
+// result `y`. Derivatives are graphs of them (grad/elementwise.cpp), tests compute them in doubles and compare with
+// differences, and the reference prints them.
 #pragma once
 
 #include <numbers>

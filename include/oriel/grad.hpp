@@ -39,8 +39,7 @@ class Derivative;
 /// Stand-ins for the tensors of argument `argument`. Throws DTypeError, which names it, unless all are floats.
 std::vector<Tensor> variables(std::span<const Tensor> of, const char* operation, std::size_t argument);
 /// The derivatives of results by variables.
-Shared<const Derivative> derivative(std::span<const Tensor> results, std::span<const Tensor> by,
-                                    const char* operation);
+Shared<const Derivative> derivative(std::span<const Tensor> results, std::span<const Tensor> by, const char* operation);
 /// Cotangents of the variables for those of the results, and tangents of the results for those of the variables. Throws
 /// ShapeError or DTypeError for one that does not fit.
 /// @{
@@ -119,7 +118,8 @@ Tensor loss_of(const R& result) {
   if constexpr (std::same_as<R, Tensor>) {
     return result;
   } else {
-    static_assert(TupleLike<R>, "a function whose gradient is taken returns a loss, or a pair or tuple that begins with it");
+    static_assert(TupleLike<R>,
+                  "a function whose gradient is taken returns a loss, or a pair or tuple that begins with it");
     return std::get<0>(result);
   }
 }
@@ -198,8 +198,7 @@ class ValueAndGradFunction {
     F f = f_;
     auto result = std::apply([&](auto&... own) { return f(own...); }, copies);
     const Tensor loss = detail::loss_of(result);
-    const std::vector<Tensor> found =
-        detail::pull_loss(*detail::derivative({&loss, 1}, by, "grad"), loss, "grad");
+    const std::vector<Tensor> found = detail::pull_loss(*detail::derivative({&loss, 1}, by, "grad"), loss, "grad");
     const Tensor* next = found.data();
     // In braces: from left to right.
     auto gradients = std::tuple<std::tuple_element_t<Which, std::tuple<Args...>>...>{
@@ -241,10 +240,10 @@ class GradFunction {
 /// imaginary part, as in PyTorch.
 ///   Tensor g = grad([](Tensor w) { return sum(square(matmul(x, w) - y)); })(w);
 /// The result is a function, so gradients of gradients are grad(grad(f)). It may be captured, and called in captured
-/// functions. A function that asks for elements (item, a loop until convergence) is differentiated along the way that it
-/// took. Writes to arguments stay inside. Calls throw ShapeError or DTypeError for a loss that is no single float, and
-/// DTypeError for an argument that holds integers. Where a function has a kink: relu, abs, sign and norm have 0 at 0,
-/// clamp has 1 at its bounds, equal elements share a maximum evenly.
+/// functions. A function that asks for elements (item, a loop until convergence) is differentiated along the way that
+/// it took. Writes to arguments stay inside. Calls throw ShapeError or DTypeError for a loss that is no single float,
+/// and DTypeError for an argument that holds integers. Where a function has a kink: relu, abs, sign and norm have 0 at
+/// 0, clamp has 1 at its bounds, equal elements share a maximum evenly.
 template <std::size_t... Which, class F>
 auto grad(F f) {
   if constexpr (sizeof...(Which) == 0)
@@ -298,8 +297,8 @@ class Linearized {
   auto pull(const R& cotangent) const {
     const std::vector<Tensor> found = detail::pull(*derivative_, detail::parts_of(cotangent));
     const Tensor* next = found.data();
-    return detail::alone_or_tuple(std::apply(
-        [&](const Args&... x) { return std::tuple<Args...>{detail::with_parts(x, next)...}; }, arguments_));
+    return detail::alone_or_tuple(
+        std::apply([&](const Args&... x) { return std::tuple<Args...>{detail::with_parts(x, next)...}; }, arguments_));
   }
   /// The tangent of the result for tangents of the arguments.
   R push(const Args&... tangents) const {
@@ -382,8 +381,8 @@ GradientCheck check_gradient(F f, const Args&... arguments) {
 
 /// What vmap maps.
 struct VmapOptions {
-  /// For each argument the axis that counts its entries, of all tensors in it; nothing: the argument is the same for all
-  /// entries. Arguments that are not listed have axis 0.
+  /// For each argument the axis that counts its entries, of all tensors in it; nothing: the argument is the same for
+  /// all entries. Arguments that are not listed have axis 0.
   std::vector<std::optional<std::int64_t>> in = {};
   std::int64_t out = 0;  ///< the axis of the results that counts them
 };
@@ -439,14 +438,19 @@ enum class JacobianMode : std::uint8_t {
 template <class F>
 auto jacobian(F f, JacobianMode mode = JacobianMode::automatic) {
   return [f = std::move(f), mode](const Tensor& x, const auto&... rest) {
-    const auto at = vjp([&](const Tensor& first) {
-      F own = f;
-      return own(first, rest...);
-    }, x);
-    const bool forward = mode == JacobianMode::forward || (mode == JacobianMode::automatic && detail::is_larger(at.value, x));
+    const auto at = vjp(
+        [&](const Tensor& first) {
+          F own = f;
+          return own(first, rest...);
+        },
+        x);
+    const bool forward =
+        mode == JacobianMode::forward || (mode == JacobianMode::automatic && detail::is_larger(at.value, x));
     if (forward)
-      return detail::jacobian_of(vmap([&](const Tensor& t) { return at.push(t); })(detail::basis_of(x)), at.value, x, true);
-    return detail::jacobian_of(vmap([&](const Tensor& g) { return at.pull(g); })(detail::basis_of(at.value)), at.value, x, false);
+      return detail::jacobian_of(vmap([&](const Tensor& t) { return at.push(t); })(detail::basis_of(x)), at.value, x,
+                                 true);
+    return detail::jacobian_of(vmap([&](const Tensor& g) { return at.pull(g); })(detail::basis_of(at.value)), at.value,
+                               x, false);
   };
 }
 /// The second derivatives of a loss by its first argument, a tensor: the Jacobian of the gradient.
@@ -465,8 +469,9 @@ T stop_gradient(const T& x) {
 
 /// The gradients of a pending loss by some tensors that it was computed from: `gradients(loss, {a, b})`. A tensor that
 /// it does not depend on has zeros. A value that was realised before counts as a constant, so that what it was computed
-/// from has no share by it: value_and_grad keeps the whole way. Throws ArgumentError, which names the line, if one is not reached and a value
-/// below the loss was realised and has let go of what it was computed from; ShapeError and DTypeError as grad does.
+/// from has no share by it: value_and_grad keeps the whole way. Throws ArgumentError, which names the line, if one is
+/// not reached and a value below the loss was realised and has let go of what it was computed from; ShapeError and
+/// DTypeError as grad does.
 std::vector<Tensor> gradients(const Tensor& loss, ListOf<Tensor> by, Site site = Site::here());
 
 /// A function whose derivative is stated: `backward(arguments..., result, cotangent)` returns the cotangent of the
@@ -499,17 +504,19 @@ auto custom_jvp(F f, Forward forward) {
     constexpr std::size_t kArguments = sizeof...(all) - 2;
     const auto values = std::tie(all...);
     return [&]<std::size_t... K>(std::index_sequence<K...>) {
-      const auto in_tangents = [&](const std::tuple_element_t<K, std::tuple<std::remove_cvref_t<decltype(all)>...>>&... tangents) {
-        auto rule = forward;
-        return rule(std::get<K>(values)..., tangents...);
-      };
+      const auto in_tangents =
+          [&](const std::tuple_element_t<K, std::tuple<std::remove_cvref_t<decltype(all)>...>>&... tangents) {
+            auto rule = forward;
+            return rule(std::get<K>(values)..., tangents...);
+          };
       const auto zero = [](const auto& x) {
         std::vector<Tensor> parts = detail::parts_of(x);
         for (Tensor& part : parts) part = detail::zeros_like_part(part);
         return detail::with_parts(x, parts);
       };
       return vjp(in_tangents, zero(std::get<K>(values))...).pull(std::get<kArguments + 1>(values));
-    }(std::make_index_sequence<kArguments>());
+    }
+    (std::make_index_sequence<kArguments>());
   };
   return custom_vjp(std::move(f), std::move(backward));
 }
@@ -541,7 +548,8 @@ auto checkpoint(F f) {
         if (is_floating(part.dtype())) part = shares[k++];
       next = parts.data();
       return std::tuple{detail::with_parts(std::get<K>(values), next)...};
-    }(std::make_index_sequence<kArguments>());
+    }
+    (std::make_index_sequence<kArguments>());
   };
   return custom_vjp(std::move(f), std::move(backward));
 }

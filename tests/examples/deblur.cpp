@@ -1,9 +1,9 @@
-// Takes the blur out of a photograph: looks for the picture whose blur is the one that was taken, by the gradient of the
-// difference. The blur is a program in index notation, which is differentiated as it is.
+// Takes the blur out of a photograph: looks for the picture whose blur is the one that was taken, by the gradient of
+// the difference. The blur is a program in index notation, which is differentiated as it is.
 //
 //   deblur PICTURE.pgm FOLDER [STEPS [SIDE]]     writes blurred.png and deblurred.png of the middle SIDE x SIDE pixels
-#include <oriel/oriel.hpp>
 #include <oriel/optim.hpp>
+#include <oriel/oriel.hpp>
 
 #include <cmath>
 #include <filesystem>
@@ -42,10 +42,8 @@ Tensor loss_of(const Tensor& x, const Tensor& taken, const Tensor& weights) {
 
 const auto improve = oriel::function(
     [](Tensor x, OptimizerState state, Tensor taken, Tensor weights, Tensor last) {
-      const auto [loss, gradient] =
-          value_and_grad([&](const Tensor& y) { return loss_of(y, taken, weights); })(x);
-      const auto [next, after] =
-          step(Adam{}, x, gradient, state, 0.03 * cosine_schedule(state.step, last, 0.05));
+      const auto [loss, gradient] = value_and_grad([&](const Tensor& y) { return loss_of(y, taken, weights); })(x);
+      const auto [next, after] = step(Adam{}, x, gradient, state, 0.03 * cosine_schedule(state.step, last, 0.05));
       return std::tuple(loss, next, after);
     },
     {.names = {"picture", "state", "taken", "weights", "last"}});
@@ -84,7 +82,8 @@ int main(int count, char** words) {
     }
     const double after = decibels(x, picture);
     write_image(folder + "/deblurred.png", pixels(x));
-    std::cout << "\n" << std::fixed << std::setprecision(2) << before << " dB before, " << after << " dB after; "
+    std::cout << "\n"
+              << std::fixed << std::setprecision(2) << before << " dB before, " << after << " dB after; "
               << improve.entries()[0].kernels.size() << " kernels a step\n";
     return after > before + 3 ? 0 : 1;
   } catch (const Error& error) {

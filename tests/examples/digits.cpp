@@ -7,8 +7,8 @@
 // --resume goes on, to the same bits), the learning curve (curve.png: losses by step, accuracies by epoch), the
 // confusion matrix of the last split (confusion.png) and, with --export, the classifier as source, which is built and
 // asked for the digits that were held out. With several splits the median of their accuracies counts.
-#include <oriel/oriel.hpp>
 #include <oriel/optim.hpp>
+#include <oriel/oriel.hpp>
 
 #include <algorithm>
 #include <chrono>

@@ -1,7 +1,7 @@
-// Fits the parameters of a differential equation, a damped pendulum, to observed angles: by gradients through 200 steps of
-// an integrator. Each ten steps are computed again in the backward pass (checkpoint), which keeps the memory small.
-#include <oriel/oriel.hpp>
+// Fits the parameters of a differential equation, a damped pendulum, to observed angles: by gradients through 200 steps
+// of an integrator. Each ten steps are computed again in the backward pass (checkpoint), which keeps the memory small.
 #include <oriel/optim.hpp>
+#include <oriel/oriel.hpp>
 
 #include <cmath>
 #include <iomanip>

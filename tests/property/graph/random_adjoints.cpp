@@ -1,5 +1,5 @@
-// The adjoints of random stacks of movements, with overlaps and masks, beside brute force, to the third order. The stack
-// itself says which element it shows: it is applied to a table of positions. RC_PARAMS as for random_programs.
+// The adjoints of random stacks of movements, with overlaps and masks, beside brute force, to the third order. The
+// stack itself says which element it shows: it is applied to a table of positions. RC_PARAMS as for random_programs.
 #include <rapidcheck.h>
 
 #include <array>

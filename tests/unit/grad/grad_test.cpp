@@ -91,24 +91,51 @@ const Cases kPositive = {
     {"logit", [](const Tensor& x) { return logit(x * 0.4); }},
 };
 const Cases kMovements = {
-    {"reshape", [](const Tensor& x) { return x.reshape({2, 6}) * 3; }},
+    {"reshape",
+     [](const Tensor& x) {
+       return x.reshape({2, 6}) * 3;
+     }},
     {"transpose", [](const Tensor& x) { return x.transpose(0, 1) * 2; }},
-    {"expand", [](const Tensor& x) { return x.unsqueeze(1).expand({3, 5, 4}); }},
-    {"slice", [](const Tensor& x) { return x.slice({{0, 3, 2}, {1, 4}}); }},
-    {"negative slice", [](const Tensor& x) { return x.slice({{}, {3, 0, -2}}); }},
+    {"expand",
+     [](const Tensor& x) {
+       return x.unsqueeze(1).expand({3, 5, 4});
+     }},
+    {"slice",
+     [](const Tensor& x) {
+       return x.slice({{0, 3, 2}, {1, 4}});
+     }},
+    {"negative slice",
+     [](const Tensor& x) {
+       return x.slice({{}, {3, 0, -2}});
+     }},
     {"flip", [](const Tensor& x) { return flip(x, Axes(1)); }},
-    {"pad", [](const Tensor& x) { return pad(x, {{1, 2}, {0, 1}}); }},
+    {"pad",
+     [](const Tensor& x) {
+       return pad(x, {{1, 2}, {0, 1}});
+     }},
     {"unfold", [](const Tensor& x) { return unfold(x, 1, 2, 1); }},
     {"unfold of one axis", [](const Tensor& x) { return unfold(x.reshape({12}), 0, 5, 2); }},
     {"unfold apart", [](const Tensor& x) { return unfold(x.reshape({12}), 0, 3, 3); }},
     {"diagonal", [](const Tensor& x) { return diagonal(x, 1); }},
     {"roll", [](const Tensor& x) { return roll(x, 1, 1); }},
-    {"concat", [](const Tensor& x) { return concat({x, x * 2}, 1); }},
+    {"concat",
+     [](const Tensor& x) {
+       return concat({x, x * 2}, 1);
+     }},
     {"tril", [](const Tensor& x) { return tril(x); }},
     {"trace", [](const Tensor& x) { return trace(x); }},
-    {"repeat", [](const Tensor& x) { return tile(x, {2, 3}); }},
-    {"take", [](const Tensor& x) { return take(x, Tensor::of<int>({2, 0, 2}), 0); }},
-    {"take of work", [](const Tensor& x) { return take(x * x, Tensor::of<int>({2, 0, 2, 3}), 1); }},
+    {"repeat",
+     [](const Tensor& x) {
+       return tile(x, {2, 3});
+     }},
+    {"take",
+     [](const Tensor& x) {
+       return take(x, Tensor::of<int>({2, 0, 2}), 0);
+     }},
+    {"take of work",
+     [](const Tensor& x) {
+       return take(x * x, Tensor::of<int>({2, 0, 2, 3}), 1);
+     }},
     {"masked_fill", [](const Tensor& x) { return masked_fill(x * x, x < 0, 0.5); }},
 };
 const Cases kReductions = {
@@ -135,8 +162,14 @@ const Cases kReductions = {
     {"quantile", [](const Tensor& x) { return quantile(x, 0.3, 1); }},
     {"matmul", [](const Tensor& x) { return matmul(x, x.transpose(0, 1)); }},
     {"recurrence", [](const Tensor& x) { return linear_recurrence(x, x * x, 1); }},
-    {"max_pool", [](const Tensor& x) { return max_pool2d(x.reshape({1, 1, 3, 4}), {2, 2}); }},
-    {"avg_pool", [](const Tensor& x) { return avg_pool2d(x.reshape({1, 1, 3, 4}), {2, 2}); }},
+    {"max_pool",
+     [](const Tensor& x) {
+       return max_pool2d(x.reshape({1, 1, 3, 4}), {2, 2});
+     }},
+    {"avg_pool",
+     [](const Tensor& x) {
+       return avg_pool2d(x.reshape({1, 1, 3, 4}), {2, 2});
+     }},
 };
 
 TEST_CASE("elementwise functions") {
@@ -167,12 +200,21 @@ TEST_CASE("a product beside zeros is exact to the second order") {
 
 TEST_CASE("convolutions, attention, scatters and writes by each operand") {
   const auto ok = [](const GradientCheck& found) { CHECK_MESSAGE(found.ok, found.str()); };
-  ok(check_gradient([](Tensor x, Tensor w) { return conv2d(x, w, {.stride = {2, 1}, .padding = {1, 1}}); },
-                    between({2, 3, 7, 6}, -1, 1), between({4, 3, 3, 2}, -1, 1, 2)));
-  ok(check_gradient([](Tensor x, Tensor w) { return conv2d(x, w, {.dilation = {2, 1}, .groups = 2}); },
-                    between({1, 4, 7, 5}, -1, 1), between({4, 2, 3, 2}, -1, 1, 2)));
-  ok(check_gradient([](Tensor x, Tensor w) { return conv_transpose2d(x, w, {.stride = {2, 1}}); },
-                    between({1, 2, 3, 4}, -1, 1), between({2, 3, 3, 2}, -1, 1, 2)));
+  ok(check_gradient(
+      [](Tensor x, Tensor w) {
+        return conv2d(x, w, {.stride = {2, 1}, .padding = {1, 1}});
+      },
+      between({2, 3, 7, 6}, -1, 1), between({4, 3, 3, 2}, -1, 1, 2)));
+  ok(check_gradient(
+      [](Tensor x, Tensor w) {
+        return conv2d(x, w, {.dilation = {2, 1}, .groups = 2});
+      },
+      between({1, 4, 7, 5}, -1, 1), between({4, 2, 3, 2}, -1, 1, 2)));
+  ok(check_gradient(
+      [](Tensor x, Tensor w) {
+        return conv_transpose2d(x, w, {.stride = {2, 1}});
+      },
+      between({1, 2, 3, 4}, -1, 1), between({2, 3, 3, 2}, -1, 1, 2)));
   ok(check_gradient([](Tensor q, Tensor k, Tensor v) { return scaled_dot_product_attention(q, k, v); },
                     between({2, 3, 4}, -1, 1), between({2, 5, 4}, -1, 1, 2), between({2, 5, 4}, -1, 1, 3)));
   const Tensor index = Tensor::of<int>({1, 1, 0});
@@ -191,7 +233,9 @@ TEST_CASE("convolutions, attention, scatters and writes by each operand") {
                     between({5, 2}, -1, 1, 2)));
   for (const Combine how : {Combine::sum, Combine::prod, Combine::mean, Combine::amax, Combine::amin}) {
     ok(check_gradient(
-        [&](Tensor x, Tensor v) { return scatter_reduce(x, Tensor::of<int>({1, 1, 0, 2, 1}), v, 0, how); },
+        [&](Tensor x, Tensor v) {
+          return scatter_reduce(x, Tensor::of<int>({1, 1, 0, 2, 1}), v, 0, how);
+        },
         between({4}, -1, 1), between({5}, -1, 1, 2)));
   }
 }

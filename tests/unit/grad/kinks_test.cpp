@@ -35,8 +35,11 @@ TEST_CASE("kinks are those of PyTorch") {
 TEST_CASE("equal elements share a maximum evenly") {
   const Tensor x = Tensor::of<double>({1, 3, 3, 2});
   CHECK(gradient([](Tensor t) { return max(t); }, x) == Numbers{0, 0.5, 0.5, 0});
-  CHECK(gradient([](Tensor t) { return min(t.reshape({2, 2}), 0); }, Tensor::of<double>({1, 5, 1, 2})) ==
-        Numbers{0.5, 0, 0.5, 1});
+  CHECK(gradient(
+            [](Tensor t) {
+              return min(t.reshape({2, 2}), 0);
+            },
+            Tensor::of<double>({1, 5, 1, 2})) == Numbers{0.5, 0, 0.5, 1});
   CHECK(gradient([](Tensor t) { return maximum(t, t * 1); }, x) == Numbers{1, 1, 1, 1});
   const auto both = grad<0, 1>([](Tensor a, Tensor b) { return sum(maximum(a, b)); });
   const auto [a, b] = both(Tensor::of<double>({1, 2}), Tensor::of<double>({1, 1}));

@@ -7,8 +7,8 @@
 #include <string>
 #include <vector>
 
-#include "oriel/oriel.hpp"
 #include "oriel/optim.hpp"
+#include "oriel/oriel.hpp"
 
 namespace oriel::optim_test {
 namespace {

@@ -79,7 +79,9 @@ TEST_CASE("orders") {
 
 TEST_CASE("a variable of an outer derivative is a constant of the inner one") {
   // d/dx [x * d/dy (x + y)] = 1, which perturbations that are confused make 2.
-  const auto f = [](Tensor x) { return x * grad([&](Tensor y) { return x + y; })(Tensor::of<double>({1}).reshape(Shape{})); };
+  const auto f = [](Tensor x) {
+    return x * grad([&](Tensor y) { return x + y; })(Tensor::of<double>({1}).reshape(Shape{}));
+  };
   CHECK(grad(f)(Tensor::of<double>({3}).reshape(Shape{})).item<double>() == 1);
 }
 
@@ -231,9 +233,7 @@ TEST_CASE("a checkpoint computes its values again") {
 
 TEST_CASE("a number that is not finite is traced to its line, forward or backward") {
   const Tensor x = Tensor::of<double>({0, 4});
-  const auto found = [&] {
-    return test::refusal([&] { grad([](Tensor t) { return sum(sqrt(t)); })(x).realize(); });
-  };
+  const auto found = [&] { return test::refusal([&] { grad([](Tensor t) { return sum(sqrt(t)); })(x).realize(); }); };
   CHECK(found() == "nothing");
   set_result_check(ResultCheck::infinite);
   const std::string why = found();
@@ -264,7 +264,8 @@ TEST_CASE("errors say what came and what would do") {
   using test::refusal;
   const Tensor x = Tensor::of<double>({1, 2}), k = Tensor::of<int>({1, 2});
   CHECK(refusal([&] { grad([](Tensor t) { return t; })(x); }).find("the loss has shape (2)") != std::string::npos);
-  CHECK(refusal([&] { grad([](Tensor t) { return sum(t); })(k); }).find("argument 0 holds int32 (2)") != std::string::npos);
+  CHECK(refusal([&] { grad([](Tensor t) { return sum(t); })(k); }).find("argument 0 holds int32 (2)") !=
+        std::string::npos);
   CHECK(refusal([&] { grad([](Tensor t) { return any(t > 0); })(x); }).find("the loss is bool") != std::string::npos);
   CHECK(refusal([&] { vjp([](Tensor t) { return t; }, x).pull(zeros({3}, DType::float64)); }).find("shape (3)") !=
         std::string::npos);

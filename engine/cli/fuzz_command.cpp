@@ -54,7 +54,8 @@ Checks random views, their movements and merging against brute force, and shows 
   --skip N            skip this many cases of each kind
   --external COMMAND  fuzz this shell command instead: it answers cases line by line (engine/fuzz/PROTOCOL.md)
   --properties NAME,..
-                      properties to check on an external program; all by default
+                      properties to check on an external program; all by default. Without one: 'kernels' and
+                      'adjoint', which --kinds kernels checks
   --timeout SECONDS   seconds that an external program may take for an answer, from 0.1 to 3600 ({})
   --report FILE       also write a report to this file, as one HTML page
   --replay FILE       check only the cases of this file (one JSON object per line)
@@ -87,7 +88,20 @@ const auto& named(const Entries& entries, const std::string& name, const char* w
   throw ArgumentError("fuzz", fmt::format("unknown {} '{}'; there are {}", what, name, known));
 }
 
+/// Are these the properties of generated kernels alone?
+bool are_of_kernels(const std::vector<std::string>& properties) {
+  const auto of_kernels = [](const std::string& name) {
+    const fuzz::Property property = named(fuzz::properties(), name, "property").property;
+    return property == fuzz::Property::Kernels || property == fuzz::Property::Adjoint;
+  };
+  return !properties.empty() && std::all_of(properties.begin(), properties.end(), of_kernels);
+}
+
 void complete(FuzzRequest& request) {
+  if (request.external.empty() && are_of_kernels(request.properties)) {
+    request.properties.clear();
+    if (request.kinds.empty()) request.kinds = {"kernels"};
+  }
   for (const std::string& name : request.kinds) {
     request.campaign.kinds.push_back(named(fuzz::kinds(), name, "kind").kind);
   }

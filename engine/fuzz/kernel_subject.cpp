@@ -48,7 +48,8 @@ class KernelSubject final : public Subject {
     if (c.start.size() != 1 || c.start[0] != View::contiguous(c.start[0].shape)) return std::nullopt;
     std::vector<float> data(static_cast<std::size_t>(c.start[0].numel().value()));
     std::iota(data.begin(), data.end(), 1.F);
-    Tensor x = Tensor::from(data, c.start[0].shape);
+    const Tensor base = Tensor::from(data, c.start[0].shape);
+    Tensor x = base;
     for (const Movement& movement : c.movements) x = moved(x, movement);
     const Tensor copy = x + 0;
     const Tensor mixed = x * 2 + flip(x);
@@ -65,6 +66,7 @@ class KernelSubject final : public Subject {
     std::vector<float> other(count);
     for (std::size_t n = 0; n < count; ++n) other[n] = expected[n] * 2 + expected[count - 1 - n];
     if (Found found = compare("x * 2 + flip(x)", mixed, other)) return found;
+    if (Found found = check_adjoint(base, x)) return found;
     if (!sums) return std::nullopt;
     const auto width = static_cast<std::size_t>(table_.shape.back());
     other.assign(count / width, 0.F);
@@ -72,11 +74,24 @@ class KernelSubject final : public Subject {
     return compare("a sum over the last axis", sum, other);
   }
 
-  static Found compare(const char* what, const Tensor& tensor, const std::vector<float>& expected) {
+  /// The derivative of the sum of x times small integers is, at each element of the base, the sum of those of the
+  /// indices that show it.
+  Found check_adjoint(const Tensor& base, const Tensor& x) const {
+    std::vector<float> factors(table_.at.size()), expected(static_cast<std::size_t>(base.count()), 0.F);
+    for (std::size_t n = 0; n < factors.size(); ++n) {
+      factors[n] = static_cast<float>(n * 5 % 7) - 3;
+      if (table_.at[n] != kInvalid) expected[static_cast<std::size_t>(table_.at[n])] += factors[n];
+    }
+    const Tensor loss = oriel::sum(x * Tensor::from(factors, x.shape()));
+    return compare("the derivative of a sum of x", gradients(loss, {base})[0], expected, Property::Adjoint);
+  }
+
+  static Found compare(const char* what, const Tensor& tensor, const std::vector<float>& expected,
+                       Property property = Property::Kernels) {
     const std::vector<float> got = tensor.to_vector<float>();
     for (std::size_t n = 0; n < expected.size(); ++n) {
       if (n < got.size() && got[n] == expected[n]) continue;
-      return Failure{Property::Kernels,
+      return Failure{property,
                      fmt::format("{} on {} has at flat index {} the value {}, not {} (the base holds 1, 2, ...)", what,
                                  tensor.device().str(), n, n < got.size() ? got[n] : 0.F, expected[n])};
     }

@@ -20,6 +20,7 @@ constexpr std::array<PropertyInfo, kProperties> kPropertyTable{{
     {Property::Contiguity, "contiguity", "contiguous means that the position of flat index n is n"},
     {Property::Refinement, "refinement", "a refined stack is one view with the same positions"},
     {Property::Kernels, "kernels", "generated kernels read the positions of the table"},
+    {Property::Adjoint, "adjoint", "the derivative of a view is the transpose of its table"},
     {Property::Answers, "answers", "every legal case is answered in the requested form"},
 }};
 

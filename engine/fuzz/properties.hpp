@@ -79,9 +79,10 @@ enum class Property : std::uint8_t {
   Contiguity,
   Refinement,
   Kernels,
+  Adjoint,
   Answers,
 };
-inline constexpr std::size_t kProperties = 11;
+inline constexpr std::size_t kProperties = 12;
 
 struct PropertyInfo {
   Property property;

@@ -100,6 +100,9 @@ TEST_CASE("kernels are fuzzed on every device that computes") {
   CHECK(outcome.status == 0);
   CHECK(outcome.says("device eigen\n"));
   CHECK_FALSE(outcome.says("device null"));
+  const Outcome adjoints = run({"reshape", "--properties", "adjoint", "--cases", "50", "--seed", "1"});
+  CHECK(adjoints.status == 0);
+  CHECK(adjoints.says("device eigen\n"));
 }
 
 TEST_CASE("the corpus of past failures and hard cases holds") {

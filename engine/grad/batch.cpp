@@ -9,7 +9,6 @@
 #include "graph/host_function.hpp"
 #include "graph/make.hpp"
 #include "graph/movements.hpp"
-#include "graph/position_check.hpp"
 #include "oriel/error.hpp"
 #include "runtime/tape.hpp"
 

@@ -156,10 +156,43 @@ def torch_workloads(torch, wrap):
     yield "attention_named_op", wrap(F.scaled_dot_product_attention, q, k, v)
 
 
+def torch_steps(torch, wrap):
+    """The rows of derivatives_bench."""
+    F = torch.nn.functional
+    sizes = [784, 512, 512, 10]
+    model = torch.nn.Sequential(*[m for k in range(3) for m in (torch.nn.Linear(sizes[k], sizes[k + 1]), torch.nn.ReLU())][:-1])
+    x, labels = torch.rand(256, 784), torch.arange(256) % 10
+    optimizer = torch.optim.SGD(model.parameters(), lr=0.01)
+    called = wrap(model)
+
+    def step():
+        optimizer.zero_grad()
+        F.cross_entropy(called(x), labels).backward()
+        optimizer.step()
+
+    yield "derivative: mlp_step", step
+    image, weight = torch.rand(8, 64, 28, 28, requires_grad=True), torch.rand(64, 64, 3, 3, requires_grad=True)
+    out = F.conv2d(image, weight, padding=1)
+    g = torch.rand_like(out)
+    yield "derivative: conv_by_input", lambda: torch.autograd.grad(out, image, g, retain_graph=True)
+    yield "derivative: conv_by_weights", lambda: torch.autograd.grad(out, weight, g, retain_graph=True)
+    gru = torch.nn.GRU(128, 128)
+    steps = torch.rand(64, 32, 128)
+    run = wrap(gru)
+
+    def gru_step():
+        gru.zero_grad()
+        run(steps)[0][-1].square().mean().backward()
+
+    yield "derivative: gru_step", gru_step
+
+
 def torch_peer():
     import torch
 
     torch.set_num_threads(options.threads)
+    for name, run in torch_steps(torch, lambda f: f):
+        report("torch", name, run)
     with torch.inference_mode():
         for name, run in torch_workloads(torch, lambda f, *args: lambda: f(*args)):
             report("torch", name, run)
@@ -177,6 +210,8 @@ def compile_peer():
         compiled = torch.compile(f, dynamic=False)
         return lambda: compiled(*args)
 
+    for name, run in torch_steps(torch, lambda f: torch.compile(f, dynamic=False)):
+        report("compile", name, run)
     with torch.inference_mode():
         for name, run in torch_workloads(torch, wrap):
             torch.compiler.reset()

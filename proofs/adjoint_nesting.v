@@ -4,10 +4,10 @@
          quotient and remainder find the index that shows an element (greedy_iff, nested_injective), so the adjoint
          reads the cotangent there, or is zero (nested_adjoint). Other axes make a fibre: the adjoint is the sum over
          its indices of the nested adjoint, shifted (fibre_adjoint, fibre_terms). The number of terms is the product of
-         the fibre's counts (fibre_count), whatever the size of the source.
+         the fibre's counts (fibre_count), whatever the size of the source. adjoint_as_terms is about all axes together.
    Why:  engine/grad/adjoint.cpp writes the adjoint as a sum of shifted and padded views in this way.
-   The order of axes does not matter (axis_to_front), so here the axis of the greatest step comes first. *)
-Require Import ZArith Lia List Bool.
+   The order of axes does not matter (axes_reordered), so here the axis of the greatest step comes first. *)
+Require Import ZArith Lia List Bool Permutation.
 From Oriel Require Import mixed_radix affine view_adjoint.
 Import ListNotations.
 Open Scope Z_scope.
@@ -179,20 +179,54 @@ Proof.
   apply total_ext. intros j _. apply in_indices, box_length in Hi. unfold strided.
   rewrite dot_app, origin_dot, Z.add_0_r by congruence. reflexivity.
 Qed.
-
-Theorem axis_to_front o t1 a t2 e1 n e2 (g : list Z -> R) p : length t1 = length e1 ->
-  adjoint (indices (e1 ++ n :: e2)) (strided o (t1 ++ a :: t2)) g p =
-  total (range n) (fun k =>
-    adjoint (indices (e1 ++ e2)) (strided (o + a * k) (t1 ++ t2))
-      (fun x => g (firstn (length e1) x ++ k :: skipn (length e1) x)) p).
-Proof.
-  intro L. unfold adjoint. rewrite total_two_boxes.
-  rewrite (total_ext _ _ (fun x => total (range n) (fun k => total (indices e2) (fun y =>
-    where_shown (strided o (t1 ++ a :: t2) (x ++ k :: y)) p (g (x ++ k :: y))))))
-    by (intros; apply total_cons).
-  rewrite total_swap. apply total_ext. intros k _. rewrite total_two_boxes. apply total_ext. intros x Hx.
-  apply total_ext. intros y _. apply in_indices, box_length in Hx. unfold strided. rewrite !dot_app by congruence.
-  rewrite firstn_app, skipn_app, <- Hx, Nat.sub_diag, firstn_all, skipn_all, app_nil_r. simpl.
-  replace (o + a * k + (dot t1 x + dot t2 y)) with (o + (dot t1 x + (a * k + dot t2 y))) by ring. reflexivity.
-Qed.
 End Adjoint.
+
+(* ---- axes in any order *)
+
+Definition steps (axes : list (Z * Z)) := map fst axes.
+Definition counts (axes : list (Z * Z)) := map snd axes.
+
+Lemma adjoint_cons {R : numbers} o a t n e (g : list Z -> R) p :
+  adjoint (indices (n :: e)) (strided o (a :: t)) g p =
+  total (range n) (fun k => adjoint (indices e) (strided (o + a * k) t) (fun x => g (k :: x)) p).
+Proof.
+  unfold adjoint. rewrite total_cons. apply total_ext. intros k _. apply total_ext. intros x _. unfold strided. simpl.
+  rewrite Z.add_assoc. reflexivity.
+Qed.
+
+(* b takes an index of the axes in their new order to one in the old order. *)
+Theorem axes_reordered axes axes' : Permutation axes axes' -> exists b, forall (R : numbers) (g : list Z -> R) o p,
+  adjoint (indices (counts axes)) (strided o (steps axes)) g p =
+  adjoint (indices (counts axes')) (strided o (steps axes')) (fun i => g (b i)) p.
+Proof.
+  induction 1 as [|[a n] l l' _ [b B]|[a n] [a' n'] l|l l' l'' _ [b B] _ [b' B']].
+  - exists (fun i => i). reflexivity.
+  - exists (fun i => match i with k :: x => k :: b x | [] => [] end). intros. unfold counts, steps in *. simpl map.
+    rewrite !adjoint_cons. apply total_ext. intros k _. apply (B R (fun x => g (k :: x))).
+  - exists (fun i => match i with k :: j :: x => j :: k :: x | _ => [] end). intros. unfold counts, steps in *.
+    simpl map. rewrite !adjoint_cons.
+    etransitivity; [apply total_ext; intros k _; apply adjoint_cons|]. rewrite total_swap.
+    apply total_ext. intros j _. rewrite adjoint_cons. apply total_ext. intros k _.
+    replace (o + a * j + a' * k) with (o + a' * k + a * j) by ring. reflexivity.
+  - exists (fun i => b (b' i)). intros. rewrite B. apply B'.
+Qed.
+
+(* The whole of it: nested axes, a fibre, and axes that stay where they are. *)
+Theorem adjoint_as_terms axes nest fibre still : Permutation axes (nest ++ fibre ++ still) ->
+  nested (steps nest) (counts nest) -> Forall (fun a => fst a = 0) still ->
+  exists b, forall (R : numbers) (g : list Z -> R) o p,
+    adjoint (indices (counts axes)) (strided o (steps axes)) g p =
+    total (indices (counts fibre)) (fun j =>
+      match greedy (steps nest) (counts nest) (p - dot (steps fibre) j - o) with
+      | Some i => total (indices (counts still)) (fun k => g (b (i ++ j ++ k)))
+      | None => zero
+      end).
+Proof.
+  intros P N S. destruct (axes_reordered _ _ P) as [b B]. exists b. intros. rewrite B.
+  assert (Z0 : steps still = origin (counts still)).
+  { clear P B. induction S as [|x l E _ IH]; simpl in *; auto. rewrite E, IH. reflexivity. }
+  unfold steps, counts in *. rewrite app_assoc, !map_app with (l' := still), Z0.
+  rewrite repeated_adjoint by (rewrite !map_length; reflexivity). rewrite !map_app, fibre_terms by exact N.
+  apply total_ext. intros j _. destruct (greedy _ _ _) as [i|]; auto.
+  apply total_ext. intros k _. rewrite app_assoc. reflexivity.
+Qed.

@@ -4,7 +4,7 @@
          (reversed_adjoint). An axis whose step divides a larger one is two axes, the last part of the first padded with
          zeros (split_adjoint). So windows of k elements every r elements have ceil(k / r) terms (window_adjoint).
    Why:  these are the steps of engine/grad/adjoint.cpp before and beside the nested axes and the fibre.
-   Each is about the axis that comes first; axis_to_front brings any axis there. *)
+   Each is about the axis that comes first; axes_reordered brings any axis there. *)
 Require Import ZArith Lia List Bool.
 From Oriel Require Import mixed_radix masked_view affine view_adjoint adjoint_nesting.
 Import ListNotations.

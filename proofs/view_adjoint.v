@@ -204,6 +204,22 @@ Proof.
   destruct (same (c q) (c p)) as [E|D], (same q p) as [E'|D']; auto; exfalso; [apply D'; auto | congruence].
 Qed.
 
+(* Along a source in row-major order: the inner axis, of s elements, and the number along the others. *)
+Corollary adjoint_by_digits {I J} (l : list I) (m : list J) (u : I -> Z) (v : J -> Z) s (g : I * J -> R) p :
+  0 < s -> (forall i, In i l -> 0 <= u i < s) ->
+  adjoint (list_prod l m) (fun ij => Some (u (fst ij) + s * v (snd ij))) g p =
+  adjoint l (fun i => Some (u i)) (fun i => adjoint m (fun j => Some (v j)) (fun j => g (i, j)) (p / s)) (p mod s).
+Proof.
+  intros Hs Hu. rewrite <- adjoint_by_axes. set (c := fun ab : Z * Z => fst ab + s * snd ab).
+  pose proof (Z.mod_pos_bound p s Hs). replace p with (c (p mod s, p / s)) at 1 by (unfold c; simpl; rewrite
+    (Z.div_mod p s) at 3 by lia; ring).
+  rewrite <- (adjoint_renamed c); [apply adjoint_ext; auto|].
+  intros [i j] [a b] Hi [= <- <-] E. apply in_prod_iff in Hi. unfold c in E. simpl in *.
+  specialize (Hu i (proj1 Hi)). f_equal.
+  - apply (Z.mod_unique p s (v j) (u i)); [lia|]. rewrite (Z.div_mod p s) by lia. lia.
+  - apply (Z.div_unique p s (v j) (u i)); [lia|]. rewrite (Z.div_mod p s) by lia. lia.
+Qed.
+
 (* ---- the transpose of reading *)
 
 Section Transpose.
@@ -228,6 +244,12 @@ Proof.
     intros p _ D. rewrite shown_elsewhere by congruence. apply zero_times.
   - rewrite times_zero. symmetry. apply total_zero. intros. apply zero_times.
 Qed.
+
+(* A product is read where o says. One factor with zeros is enough: the other may be anything where nothing is read. *)
+Lemma one_factor_with_zeros {I} (o : option I) (f h : I -> R) (y : R) : (forall i, o = Some i -> y = h i) ->
+  match o with Some i => times (f i) (h i) | None => zero end =
+  times (match o with Some i => f i | None => zero end) y.
+Proof. intro E. destruct o as [i|]; [rewrite (E i); auto | symmetry; apply zero_times]. Qed.
 End Transpose.
 End Numbers.
 

@@ -7,7 +7,7 @@
 // make a *fibre*: for each index along them the nested ones are shifted, so the adjoint is a sum over the fibre of
 // views that are shifted and padded. An axis whose step divides a larger one is split there first, so that only what
 // truly overlaps is summed: a window of 3 every 2 elements has 2 terms, a window of 3 every 3 has 1. So the number of
-// terms depends on how the windows overlap, and not on the sizes of the source.
+// terms depends on how the windows overlap, and not on the sizes of the source. proofs/PROOF.md proves this (T).
 //
 // The cotangent of a view is often a sum of products: that of a convolution's input is one over the channels. The sum
 // is taken last, and each factor is moved by itself, so the whole adjoint is one reduction over products of views, as

@@ -277,7 +277,9 @@ Tensor istft(const ComplexOperand& x, std::int64_t n, const Operand& window, con
     const Tensor frames = options.onesided ? irfft(rows, n, -1, norm) : ifft(rows, n, -1, norm).real();
     const Tensor sums = overlapped(frames * w, n, hop);
     const Tensor weights = overlapped((w * w).expand({1, frames.size(1), n}), n, hop);
-    const Tensor whole = where(weights > 1e-11, sums / weights, 0);
+    // Where no window reaches nothing is divided by 0, in derivatives either.
+    const Tensor reached = weights > 1e-11;
+    const Tensor whole = where(reached, sums / where(reached, weights, 1), 0);
     const SymInt first = options.center ? n / 2 : 0;
     const SymInt have = whole.size(1) - first;
     const SymInt length = options.length.value_or(options.center ? have - n / 2 : have);

@@ -68,6 +68,12 @@ TEST_CASE("what is built on transforms") {
   check([&](Tensor a) { return parts(stft(random({11}), 4, a, {.hop = 2})); }, window);
   check([&](Tensor a, Tensor b) { return istft(Complex(a, b), 4, window, {.hop = 2}); }, random({3, 5}),
         random({3, 5}, 2));
+  // No window reaches the first element.
+  const Tensor hann = Tensor::of<double>({0, 0.5, 1, 0.5});
+  check([&](Tensor a, Tensor b) { return istft(Complex(a, b), 4, hann, {.hop = 2, .center = false}); }, random({3, 5}),
+        random({3, 5}, 2));
+  const auto by_window = [&](Tensor a) { return istft(Complex(random({3, 5})), 4, a, {.hop = 2, .center = false}); };
+  CHECK(check_gradient(by_window, hann + 1).ok);
   check([](Tensor a, Tensor b) { return fftconvolve(a, b); }, random({7}), random({4}, 2));
   check([](Tensor a, Tensor b) { return fftconvolve(a, b, Overlap::same); }, random({5, 4}), random({3, 2}, 2));
 }

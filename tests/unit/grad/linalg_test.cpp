@@ -97,6 +97,22 @@ TEST_CASE("determinants") {
   CHECK_THROWS_AS((void)far.to_vector<double>(), ArgumentError);
 }
 
+TEST_CASE("third derivatives") {
+  const auto third = [](auto f) {
+    return check_gradient_with(
+        {.step = 1e-5, .tolerance = 1e-5},
+        [f](Tensor x) {
+          return grad([f](Tensor y) { return loss(grad([f](Tensor z) { return loss(f(z)); })(y)); })(x);
+        },
+        diag(Tensor::of<double>({1.5, 2})) + random({2, 2}) * 0.2);
+  };
+  expect(third([](Tensor x) { return det(x); }));
+  expect(third([](Tensor x) { return inverse(x); }));
+  expect(third([](Tensor x) { return cholesky(positive(x)); }));
+  expect(third([](Tensor x) { return svdvals(x); }));
+  expect(third([](Tensor x) { return qr(x).r; }));
+}
+
 /// What singular vectors say whatever their signs are.
 auto singular(const Svd& f) {
   return std::tuple(square(f.u), f.s, square(f.vh), matmul(f.u * sin(f.s).unsqueeze(-2), f.vh));

@@ -36,7 +36,7 @@ constexpr std::array kStoredDTypes{
     StoredDType{"F64", DType::float64},
 };
 
-std::string shown(std::string_view word) {
+std::string printable(std::string_view word) {
   constexpr std::size_t kMost = 80;
   return base::escaped(word.substr(0, kMost)) + (word.size() > kMost ? "..." : "");
 }
@@ -61,7 +61,7 @@ class SafetensorsHeader {
       });
       for (const auto& [name, value] : header.items()) read(name, value);
     } catch (const Json::exception& error) {
-      fail(fmt::format("the header is no JSON: {}", shown(error.what())));
+      fail(fmt::format("the header is no JSON: {}", printable(error.what())));
     }
     std::sort(entries.begin(), entries.end(),
               [](const Entry& a, const Entry& b) { return std::pair(a.begin, a.end) < std::pair(b.begin, b.end); });
@@ -74,7 +74,7 @@ class SafetensorsHeader {
     throw IoError("read_safetensors", fmt::format("\"{}\": {}", base::escaped(path_), what));
   }
   [[noreturn]] void fail(const std::string& entry, std::string_view what) const {
-    fail(fmt::format("entry \"{}\": {}", shown(entry), what));
+    fail(fmt::format("entry \"{}\": {}", printable(entry), what));
   }
 
   /// Throws unless the entries fill `bytes` bytes without gaps and overlaps.
@@ -85,7 +85,7 @@ class SafetensorsHeader {
       if (entry.end > bytes)
         fail(entry.name,
              fmt::format("its bytes end at {}; the file has {} behind the header: it is truncated", entry.end, bytes));
-      if (entry.begin < at) fail(entry.name, fmt::format("it overlaps with \"{}\"", shown(before->name)));
+      if (entry.begin < at) fail(entry.name, fmt::format("it overlaps with \"{}\"", printable(before->name)));
       if (entry.begin > at)
         fail(entry.name, fmt::format("it begins at {}; the bytes from {} on belong to no tensor", entry.begin, at));
       at = entry.end;
@@ -110,14 +110,14 @@ class SafetensorsHeader {
     if (!value.is_object()) fail(name, "it is no object");
     if (name == kMetadata) {
       for (const auto& [key, text] : value.items()) {
-        if (!text.is_string()) fail(name, fmt::format("\"{}\" is no text", shown(key)));
+        if (!text.is_string()) fail(name, fmt::format("\"{}\" is no text", printable(key)));
         metadata.set(key, text.get<std::string>());
       }
       return;
     }
     for (const auto& [key, part] : value.items())
       if (key != "dtype" && key != "shape" && key != "data_offsets")
-        fail(name, fmt::format("\"{}\" is unknown", shown(key)));
+        fail(name, fmt::format("\"{}\" is unknown", printable(key)));
     for (const char* key : {"dtype", "shape", "data_offsets"})
       if (!value.contains(key)) fail(name, fmt::format("it has no \"{}\"", key));
     Entry entry;
@@ -145,7 +145,7 @@ class SafetensorsHeader {
       if (value == stored.word) return stored.dtype;
       known += (known.empty() ? "" : ", ") + std::string(stored.word);
     }
-    fail(name, fmt::format("its dtype is {}; {} are read", shown(value.dump()), known));
+    fail(name, fmt::format("its dtype is {}; {} are read", printable(value.dump()), known));
   }
   std::vector<std::uint64_t> numbers(const std::string& name, const char* key, const Json& value) const {
     std::vector<std::uint64_t> out;
@@ -153,7 +153,7 @@ class SafetensorsHeader {
     for (const Json& number : value) {
       constexpr std::uint64_t kMost = std::uint64_t{1} << 62;
       if (!number.is_number_unsigned() || number.get<std::uint64_t>() > kMost)
-        fail(name, fmt::format("{} in \"{}\" is no whole number from 0 to 2^62", shown(number.dump()), key));
+        fail(name, fmt::format("{} in \"{}\" is no whole number from 0 to 2^62", printable(number.dump()), key));
       out.push_back(number.get<std::uint64_t>());
     }
     return out;

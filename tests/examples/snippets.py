@@ -18,7 +18,7 @@ extern const std::int64_t n;
 extern const std::string folder;
 Tensor edges(const Tensor& of);
 """
-HEADERS = ["oriel/oriel.hpp", "algorithm", "array", "cmath", "complex", "cstdint", "cstdlib", "iostream", "limits", "string", "tuple", "vector"]
+HEADERS = ["oriel/oriel.hpp", "oriel/optim.hpp", "algorithm", "array", "cmath", "complex", "cstdint", "cstdlib", "iostream", "limits", "string", "tuple", "vector"]
 # Uses of exported sources: their headers are made by running the exports.
 EXPORTED = ("edge_filter::", "layer::")
 

@@ -120,7 +120,7 @@ struct GeneralEigen {
 /// By singular values above a share of the largest: the first element of each matrix of the second operand.
 struct PseudoInverse {
   static constexpr bool kSquare = false, kTwo = true;
-  static std::int64_t size(const Sizes& s) { return s.m * s.n; }
+  static std::int64_t size(const MatrixExtents& s) { return s.m * s.n; }
   template <class T>
   static void run(const HostCall& c) {
     const Batch<T> x(c.operands[0]), share(c.operands[1]), y(c.result);

@@ -319,7 +319,7 @@ struct Determinant {
 /// last pivot, and if one before it is 0, all are 0.
 struct Cofactors {
   static constexpr bool kSquare = true, kTwo = false;
-  static std::int64_t size(const Sizes& s) { return s.n * s.n; }
+  static std::int64_t size(const MatrixExtents& s) { return s.n * s.n; }
   template <class T>
   static void run(const HostCall& c) {
     const Batch<T> x(c.operands[0]), y(c.result);

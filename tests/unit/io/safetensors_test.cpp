@@ -54,7 +54,9 @@ TEST_CASE("every dtype goes there and back, to the bit, with texts") {
   CHECK(file.metadata.find("other") == nullptr);
   CHECK_THROWS_WITH_AS((void)file.tensors.at("other"), "at: there is no entry \"other\"", ArgumentError);
   REQUIRE(file.tensors.size() == all.size());
-  for (const auto& [key, x] : all) {
+  for (const auto& entry_of_all : all) {
+    const std::string& key = entry_of_all.first;
+    const Tensor& x = entry_of_all.second;
     CAPTURE(key);
     const Tensor& y = file.tensors.at(key);
     CHECK(y.dtype() == x.dtype());

@@ -4,13 +4,10 @@
 
 #include <algorithm>
 #include <array>
+#include <nlohmann/json.hpp>
 #include <optional>
 #include <set>
 #include <vector>
-
-// clang 14 fails in the header <ranges>, which nlohmann/json.hpp would include.
-#define JSON_HAS_RANGES 0
-#include <nlohmann/json.hpp>
 
 #include "base/escape.hpp"
 #include "formula/call.hpp"
@@ -39,7 +36,7 @@ constexpr std::array kStoredDTypes{
     StoredDType{"F64", DType::float64},
 };
 
-std::string printable(std::string_view word) {
+std::string shown_entry(std::string_view word) {
   constexpr std::size_t kMost = 80;
   return base::escaped(word.substr(0, kMost)) + (word.size() > kMost ? "..." : "");
 }
@@ -64,7 +61,7 @@ class SafetensorsHeader {
       });
       for (const auto& [name, value] : header.items()) read(name, value);
     } catch (const Json::exception& error) {
-      fail(fmt::format("the header is no JSON: {}", printable(error.what())));
+      fail(fmt::format("the header is no JSON: {}", shown_entry(error.what())));
     }
     std::sort(entries.begin(), entries.end(),
               [](const Entry& a, const Entry& b) { return std::pair(a.begin, a.end) < std::pair(b.begin, b.end); });
@@ -77,7 +74,7 @@ class SafetensorsHeader {
     throw IoError("read_safetensors", fmt::format("\"{}\": {}", base::escaped(path_), what));
   }
   [[noreturn]] void fail(const std::string& entry, std::string_view what) const {
-    fail(fmt::format("entry \"{}\": {}", printable(entry), what));
+    fail(fmt::format("entry \"{}\": {}", shown_entry(entry), what));
   }
 
   /// Throws unless the entries fill `bytes` bytes without gaps and overlaps.
@@ -88,7 +85,7 @@ class SafetensorsHeader {
       if (entry.end > bytes)
         fail(entry.name,
              fmt::format("its bytes end at {}; the file has {} behind the header: it is truncated", entry.end, bytes));
-      if (entry.begin < at) fail(entry.name, fmt::format("it overlaps with \"{}\"", printable(before->name)));
+      if (entry.begin < at) fail(entry.name, fmt::format("it overlaps with \"{}\"", shown_entry(before->name)));
       if (entry.begin > at)
         fail(entry.name, fmt::format("it begins at {}; the bytes from {} on belong to no tensor", entry.begin, at));
       at = entry.end;
@@ -113,14 +110,14 @@ class SafetensorsHeader {
     if (!value.is_object()) fail(name, "it is no object");
     if (name == kMetadata) {
       for (const auto& [key, text] : value.items()) {
-        if (!text.is_string()) fail(name, fmt::format("\"{}\" is no text", printable(key)));
+        if (!text.is_string()) fail(name, fmt::format("\"{}\" is no text", shown_entry(key)));
         metadata.set(key, text.get<std::string>());
       }
       return;
     }
     for (const auto& [key, part] : value.items())
       if (key != "dtype" && key != "shape" && key != "data_offsets")
-        fail(name, fmt::format("\"{}\" is unknown", printable(key)));
+        fail(name, fmt::format("\"{}\" is unknown", shown_entry(key)));
     for (const char* key : {"dtype", "shape", "data_offsets"})
       if (!value.contains(key)) fail(name, fmt::format("it has no \"{}\"", key));
     Entry entry;
@@ -148,7 +145,7 @@ class SafetensorsHeader {
       if (value == stored.word) return stored.dtype;
       known += (known.empty() ? "" : ", ") + std::string(stored.word);
     }
-    fail(name, fmt::format("its dtype is {}; {} are read", printable(value.dump()), known));
+    fail(name, fmt::format("its dtype is {}; {} are read", shown_entry(value.dump()), known));
   }
   std::vector<std::uint64_t> numbers(const std::string& name, const char* key, const Json& value) const {
     std::vector<std::uint64_t> out;
@@ -156,7 +153,7 @@ class SafetensorsHeader {
     for (const Json& number : value) {
       constexpr std::uint64_t kMost = std::uint64_t{1} << 62;
       if (!number.is_number_unsigned() || number.get<std::uint64_t>() > kMost)
-        fail(name, fmt::format("{} in \"{}\" is no whole number from 0 to 2^62", printable(number.dump()), key));
+        fail(name, fmt::format("{} in \"{}\" is no whole number from 0 to 2^62", shown_entry(number.dump()), key));
       out.push_back(number.get<std::uint64_t>());
     }
     return out;

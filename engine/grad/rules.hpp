@@ -18,13 +18,15 @@ struct Rule {
 const Rule& rule(Op op) noexcept;
 
 // Ops with a rule of their own that is no partial derivative. Movements have one for all (movements.cpp).
-#define ORIEL_OWN_RULES(X)                                                                                            \
-  X(Max)                                                                                                              \
-  X(Min)                                                                                                              \
-  X(Where)                                                                                                            \
-  X(Cast) X(Sum) X(SumAbs) X(Prod) X(ReduceMax) X(ReduceMin) X(Assign) X(Gather) X(Copy) X(Sort) X(CumSum) X(CumProd) \
-      X(CumMax) X(CumMin) X(Recurrence) X(ScatterSum) X(ScatterProd) X(ScatterMax) X(ScatterMin) X(HostCall)          \
-          X(HostCall2) X(HostCall3)
+#define ORIEL_OWN_RULES(X)                                                                                       \
+  X(Max)                                                                                                         \
+  X(Min)                                                                                                         \
+  X(Where)                                                                                                       \
+  X(Cast)                                                                                                        \
+  X(Sum)                                                                                                         \
+  X(SumAbs) X(Prod) X(ReduceMax) X(ReduceMin) X(Assign) X(Gather) X(Copy) X(Sort) X(CumSum) X(CumProd) X(CumMax) \
+      X(CumMin) X(Recurrence) X(ScatterSum) X(ScatterProd) X(ScatterMax) X(ScatterMin) X(HostCall) X(HostCall2)  \
+          X(HostCall3)
 // X(op, why no derivative goes through it)
 #define ORIEL_NO_RULES(X)           \
   X(ArgSort, "gives positions")     \

@@ -4,10 +4,13 @@
 
 #include <algorithm>
 #include <array>
-#include <nlohmann/json.hpp>
 #include <optional>
 #include <set>
 #include <vector>
+
+// clang 14 fails in the header <ranges>, which nlohmann/json.hpp would include.
+#define JSON_HAS_RANGES 0
+#include <nlohmann/json.hpp>
 
 #include "base/escape.hpp"
 #include "formula/call.hpp"

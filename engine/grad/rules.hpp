@@ -17,22 +17,19 @@ struct Rule {
 
 const Rule& rule(Op op) noexcept;
 
+// clang-format off
 // Ops with a rule of their own that is no partial derivative. Movements have one for all (movements.cpp).
-#define ORIEL_OWN_RULES(X)                                                                                       \
-  X(Max)                                                                                                         \
-  X(Min)                                                                                                         \
-  X(Where)                                                                                                       \
-  X(Cast)                                                                                                        \
-  X(Sum)                                                                                                         \
-  X(SumAbs) X(Prod) X(ReduceMax) X(ReduceMin) X(Assign) X(Gather) X(Copy) X(Sort) X(CumSum) X(CumProd) X(CumMax) \
-      X(CumMin) X(Recurrence) X(ScatterSum) X(ScatterProd) X(ScatterMax) X(ScatterMin) X(HostCall) X(HostCall2)  \
-          X(HostCall3)
+#define ORIEL_OWN_RULES(X) \
+  X(Max) X(Min) X(Where) X(Cast) X(Sum) X(SumAbs) X(Prod) X(ReduceMax) X(ReduceMin) X(Assign) X(Gather) X(Copy) X(Sort) \
+  X(CumSum) X(CumProd) X(CumMax) X(CumMin) X(Recurrence) X(ScatterSum) X(ScatterProd) X(ScatterMax) X(ScatterMin) \
+  X(HostCall) X(HostCall2) X(HostCall3)
 // X(op, why no derivative goes through it)
-#define ORIEL_NO_RULES(X)           \
-  X(ArgSort, "gives positions")     \
+#define ORIEL_NO_RULES(X) \
+  X(ArgSort,     "gives positions") \
   X(ScatterLast, "gives positions") \
-  X(ReduceOr, "takes integers")     \
-  X(ReduceAnd, "takes integers")
+  X(ReduceOr,    "takes integers") \
+  X(ReduceAnd,   "takes integers")
+// clang-format on
 
 /// A struct for each op but leaves and movements: an op without one does not compile (rules.cpp).
 namespace rules {

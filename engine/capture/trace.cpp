@@ -269,9 +269,17 @@ class Reader {
   std::vector<std::vector<detail::Path>> paths_;
 };
 
+/// The callable has taken its derivatives: what marks hold for them is held by nothing outside.
+void release_marks(std::span<const NodePtr> roots) {
+  std::vector<NodePtr> dropped;
+  for (const graph::Node* node : graph::post_order(roots))
+    if (const auto* tag = std::get_if<graph::TagPtr>(&node->arg)) (*tag)->release(dropped);
+}
+
 /// Throws if the callable made something that a static variable keeps.
 void check_roots(std::span<const NodePtr> roots, const Placeholders& placeholders, std::span<const Tensor> results,
                  const CapturedEntry& entry) {
+  release_marks(roots);
   graph::Order order;
   const base::Activity work;
   for (std::uint64_t other = 0; (other = order.build(roots, work.number())) != 0;) base::Activity::wait_for_end(other);

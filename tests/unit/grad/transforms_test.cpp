@@ -241,6 +241,15 @@ TEST_CASE("a number that is not finite is traced to its line, forward or backwar
   CHECK_MESSAGE(why.find("transforms_test.cpp:") != std::string::npos, why);
 }
 
+TEST_CASE("constants of a captured function go into checkpoints") {
+  const auto f = oriel::function([](Tensor x) {
+    const auto layer = checkpoint([](Tensor a, Tensor b) { return tanh(a) * b; });
+    return grad([&](Tensor t) { return sum(layer(t, full({3}, 2.0, DType::float64))); })(x);
+  });
+  const Tensor x = between({3}, -1, 1);
+  CHECK(apart(f(x), 2 * (1 - square(tanh(x)))) < 1e-15);
+}
+
 TEST_CASE("convolutions and windows of symbolic sizes have gradients") {
   const auto f = oriel::function([](Tensor x, Tensor w) {
     return grad<0, 1>([](Tensor a, Tensor b) {

@@ -55,6 +55,7 @@ class KernelSubject final : public Subject {
     const Tensor mixed = x * 2 + flip(x);
     const bool sums = !table_.shape.empty();
     const Tensor sum = sums ? oriel::sum(x, {-1}) : x;
+    const Derivative derivative = derivative_of(base, x);
     realize({copy, mixed, sum});
 
     const std::size_t count = table_.at.size();
@@ -66,7 +67,8 @@ class KernelSubject final : public Subject {
     std::vector<float> other(count);
     for (std::size_t n = 0; n < count; ++n) other[n] = expected[n] * 2 + expected[count - 1 - n];
     if (Found found = compare("x * 2 + flip(x)", mixed, other)) return found;
-    if (Found found = check_adjoint(base, x)) return found;
+    if (Found found = compare("the derivative of a sum of x", derivative.got, derivative.wanted, Property::Adjoint))
+      return found;
     if (!sums) return std::nullopt;
     const auto width = static_cast<std::size_t>(table_.shape.back());
     other.assign(count / width, 0.F);
@@ -76,14 +78,18 @@ class KernelSubject final : public Subject {
 
   /// The derivative of the sum of x times small integers is, at each element of the base, the sum of those of the
   /// indices that show it.
-  Found check_adjoint(const Tensor& base, const Tensor& x) const {
-    std::vector<float> factors(table_.at.size()), expected(static_cast<std::size_t>(base.count()), 0.F);
+  struct Derivative {
+    Tensor got;
+    std::vector<float> wanted;
+  };
+  Derivative derivative_of(const Tensor& base, const Tensor& x) const {
+    std::vector<float> factors(table_.at.size()), wanted(static_cast<std::size_t>(base.count()), 0.F);
     for (std::size_t n = 0; n < factors.size(); ++n) {
       factors[n] = static_cast<float>(n * 5 % 7) - 3;
-      if (table_.at[n] != kInvalid) expected[static_cast<std::size_t>(table_.at[n])] += factors[n];
+      if (table_.at[n] != kInvalid) wanted[static_cast<std::size_t>(table_.at[n])] += factors[n];
     }
     const Tensor loss = oriel::sum(x * Tensor::from(factors, x.shape()));
-    return compare("the derivative of a sum of x", gradients(loss, {base})[0], expected, Property::Adjoint);
+    return {gradients(loss, {base})[0], std::move(wanted)};
   }
 
   static Found compare(const char* what, const Tensor& tensor, const std::vector<float>& expected,

@@ -235,6 +235,12 @@ std::shared_ptr<unsigned char> InputFile::map() const {
   return {static_cast<unsigned char*>(data), [bytes](unsigned char* first) { ::munmap(first, bytes); }};
 }
 
+Tensor on_host(const Tensor& x) {
+  const Device device = x.device();
+  if (device.kind == DeviceKind::eigen || device.kind == DeviceKind::null) return x;
+  return x.to(Device{DeviceKind::eigen, 0, device.context});
+}
+
 void replace_file(const char* operation, const std::string& path, ByteSpan bytes) {
   const std::string target = resolve(path);
   const std::string named = base::escaped(path);

@@ -8,6 +8,7 @@
 #include <string>
 
 #include "io/pixels.hpp"
+#include "oriel/tensor.hpp"
 
 namespace oriel::io {
 
@@ -53,6 +54,9 @@ class InputFile {
   std::string path_;
   std::unique_ptr<std::FILE, Close> file_;
 };
+
+/// x, or a copy of it in memory of the host.
+Tensor on_host(const Tensor& x);
 
 /// Replaces the contents of the file by `bytes`: writes a new file beside it and renames it over the old one, so that a
 /// reader sees either the old bytes or the new ones. Throws IoError; the old file is then unchanged and the new one

@@ -100,7 +100,7 @@ void append_elements(Bytes& out, const Tensor& array) {
   if (array.dtype() == DType::bfloat16)
     throw DTypeError("write_npy", "NumPy has no bfloat16; write x.to(DType::float32)");
   if (array.numel() == 0) return;
-  const detail::Shared<const void> elements = detail::Access::elements(array, "write_npy");
+  const detail::Shared<const void> elements = detail::Access::elements(on_host(array), "write_npy");
   const auto* const first = static_cast<const unsigned char*>(elements.get());
   out.insert(out.end(), first, first + array.count() * itemsize(array.dtype()));
 }

@@ -238,7 +238,8 @@ void write_safetensors(const std::string& path, const NamedTensors& tensors, con
   bytes.insert(bytes.end(), text.begin(), text.end());
   for (const auto* entry : order) {
     if (entry->second.count() == 0) continue;
-    const detail::Shared<const void> elements = detail::Access::elements(entry->second, "write_safetensors");
+    const detail::Shared<const void> elements =
+        detail::Access::elements(io::on_host(entry->second), "write_safetensors");
     const auto* const first = static_cast<const unsigned char*>(elements.get());
     bytes.insert(bytes.end(), first, first + entry->second.count() * itemsize(entry->second.dtype()));
   }

@@ -166,7 +166,8 @@ TEST_CASE("vjp, jvp and Hessian-vector products are PyTorch's") {
   REQUIRE(in);
   const std::map<std::string, Maker> functions = makers();
   std::size_t wrong = 0;
-  for (const json& one : json::parse(in)["cases"]) {
+  const json cases = json::parse(in)["cases"];
+  for (const json& one : cases) {
     const auto made = functions.find(one[0].get<std::string>());
     REQUIRE_MESSAGE(made != functions.end(), one[0]);
     Inputs inputs;

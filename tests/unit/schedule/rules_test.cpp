@@ -3,9 +3,11 @@
 
 #include <functional>
 #include <map>
+#include <memory>
 #include <set>
 #include <string>
 
+#include "graph/make.hpp"
 #include "graph/movements.hpp"
 #include "oriel/error.hpp"
 #include "runtime/executor.hpp"
@@ -38,12 +40,23 @@ NodePtr constant_op(Op op, DType dtype = DType::float32) {
   return graph::row(op).arity == 1 ? un(op, number(3, like)) : bin(op, number(3, like), number(5, like));
 }
 
+/// A tag that holds nothing.
+class NoTag final : public graph::Tag {
+ public:
+  void release(std::vector<NodePtr>& /*dropped*/) const override {}
+};
+
 std::vector<Example> examples() {
   const auto f = [] { return counting({2, 3}); };
   const auto i = [] { return counting({2, 3}, DType::int32); };
   const auto b = [] { return bin(Op::Lt, counting({2, 3}), number(3, counting({2, 3}))); };
   std::vector<Example> list{
       {"x+0 -> x", [=] { return bin(Op::Add, f(), negative_zero(f())); }},
+      {"mark(x) -> x",
+       [=] {
+         NodePtr x = bin(Op::Add, f(), f());
+         return graph::make_node(Op::Mark, x->dtype, x->shape, graph::TagPtr(std::make_shared<NoTag>()), {&x, 1}, {});
+       }},
       {"x-0 -> x", [=] { return bin(Op::Sub, f(), number(0, f())); }},
       {"x-x -> 0 (integers)",
        [=] {

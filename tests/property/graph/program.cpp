@@ -234,7 +234,9 @@ void Builder::derived(Dice& dice) {
   const std::size_t x = pick(dice), y = dice.roll(built_.values.size());
   if (!is_floating(at(x).dtype()) || !is_floating(at(y).dtype()) || derivatives_ == kMostDerivatives) return;
   ++derivatives_;
-  add(gradients(sum(at(x)), {at(y)})[0], fmt::format("gradients(sum({}), {{{}}})[0]", v(x), v(y)));
+  // The second sum leads to y in any case: a value that is not reached may be an error.
+  add(gradients(sum(at(x)) + sum(at(y)), {at(y)})[0],
+      fmt::format("gradients(sum({}) + sum({}), {{{}}})[0]", v(x), v(y), v(y)));
 }
 
 void Builder::alike(Dice& dice) {

@@ -141,9 +141,10 @@ Tensor clamp(const Operand& x, const Operand& low, const Operand& high) {
   const Call call("clamp", x);
   auto [above, lo] = call.meet(x, low);
   // The next promotion sees a tensor of this dtype, whatever `x` and `low` were.
-  const Tensor raised = Access::tensor(graph::including(call.binary(Op::Max, std::move(above), std::move(lo))));
+  const Tensor raised =
+      Access::tensor(graph::tied(call.binary(Op::Max, std::move(above), std::move(lo)), graph::Tie::first));
   auto [below, hi] = call.meet(raised, high);
-  return Access::tensor(graph::including(call.binary(Op::Min, std::move(below), std::move(hi))));
+  return Access::tensor(graph::tied(call.binary(Op::Min, std::move(below), std::move(hi)), graph::Tie::first));
 }
 
 Tensor operator==(const Operand& a, const Operand& b) { return compare(Op::Eq, "equal", a, b); }
@@ -265,7 +266,7 @@ Tensor gelu(const Operand& x) {
 Tensor relu(const Operand& x) {
   const Call call("relu", x);
   if (is_bool(x)) throw DTypeError("relu", "takes integers and floats, not bool");
-  return Access::tensor(call.binary(Op::Max, call.node(x), 0));
+  return Access::tensor(graph::tied(call.binary(Op::Max, call.node(x), 0), graph::Tie::none));
 }
 
 Tensor abs(const Operand& x) {

@@ -14,6 +14,7 @@
 #include "inspect/collect.hpp"
 #include "oriel/create.hpp"
 #include "oriel/error.hpp"
+#include "runtime/tape.hpp"
 #include "runtime/trace.hpp"
 #include "schedule/describe.hpp"
 
@@ -94,7 +95,8 @@ Shared<Captured> make_captured(FunctionOptions options, int& traces, Site site) 
   return Shared<Captured>::make(std::move(options), traces, site);
 }
 
-bool in_trace() noexcept { return runtime::tracing(); }
+// What is differentiated or mapped has to see the operations.
+bool in_trace() noexcept { return runtime::tracing() || runtime::Tape::current() || runtime::StandIns::current(); }
 
 bool run_captured(const Captured& captured, const CapturedArguments& arguments, CapturedResults& results) {
   if (captured.due_for_verification()) return false;  // capture() has the callable

@@ -13,6 +13,7 @@
 #include "graph/walk.hpp"
 #include "oriel/error.hpp"
 #include "runtime/executor.hpp"
+#include "runtime/tape.hpp"
 #include "sym/decide.hpp"
 
 namespace oriel {
@@ -21,7 +22,7 @@ namespace {
 
 // Realises the node if its pending work exceeds the lazy limits. In a trace nothing is realised.
 void bound(const graph::NodePtr& node) {
-  if (runtime::tracing()) return;
+  if (runtime::tracing() || runtime::StandIns::current()) return;
   base::ContextState* const context = base::find_context(node->device.context);
   if (context == nullptr) return;  // it has ended
   const LazyLimits limits = base::lazy_limits(*context);

@@ -15,7 +15,11 @@ using api::Value;
 
 namespace {
 
-Value clamped(const Value& x, double low, double high) { return min(max(x, low), high); }
+/// The derivative is 0 at the bounds, as in PyTorch.
+Value clamped(const Value& x, double low, double high) {
+  const auto outside = [](const Value& v) { return Value(v.call(), graph::tied(v.node(), graph::Tie::none)); };
+  return outside(min(outside(max(x, low)), high));
+}
 
 // exp overflows to infinity and log1p keeps it, as it should be.
 Value log_of_one_and(const Value& power) { return log1p(exp(power)); }

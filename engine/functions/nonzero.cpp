@@ -17,6 +17,7 @@
 #include "oriel/scan.hpp"
 #include "oriel/shape_env.hpp"
 #include "oriel/shaping.hpp"
+#include "runtime/tape.hpp"
 #include "sym/decide.hpp"
 
 namespace oriel {
@@ -126,8 +127,8 @@ Tensor first_ones(const Tensor& sorted) {
 /// tensor, broadcast.
 Tensor chosen_of(const Call& call, const Tensor& source, const Tensor& mask, bool repeats) {
   const Device device = source.device();
-  const bool moves =
-      !repeats && !runtime::tracing() && mask.device() == device && backend::backend_for(device).allocator()->on_host();
+  const bool moves = !repeats && !runtime::tracing() && !runtime::Tape::current() && mask.device() == device &&
+                     backend::backend_for(device).allocator()->on_host();
   if (!moves) return take(flat(source), positions_of(call, mask).to(device), 0, Bounds::zero);
   // Both are computed together: the mask often depends on the source.
   realize({source, mask}, call.origin().site);

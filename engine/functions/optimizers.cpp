@@ -175,7 +175,7 @@ std::vector<Tensor> step(const Optimizer& rule, std::span<const Tensor> paramete
           std::vector<Tensor> now;
           for (const Tensor& x : kept) now.push_back(x.to(dtype));
           const Update u{p.to(dtype), g.to(dtype), now, state.step.to(dtype), rate != nullptr ? *rate : own};
-          const Tensor next = updated(r, u).to(p.dtype());
+          Tensor next = updated(r, u).to(p.dtype());
           for (std::size_t k = 0; k < slots; ++k) kept[k] = now[k].to(p.dtype());
           return next;
         };

@@ -162,8 +162,14 @@ class SumOfProducts {
     } else if (!sources.empty() && !factor && (node.op == Op::Reshape || node.op == Op::Permute)) {
       take_moved(node, Value(call, sources[0]), depth);
     } else {
-      factors_.push_back(x);
+      factors_.push_back(plain(x));
     }
+  }
+  /// A number of its own shape: one that was broadcast has the layout of its operand.
+  static Value plain(const Value& x) {
+    const auto* const number = std::get_if<graph::Scalar>(&x.node()->arg);
+    if (x.node()->op != Op::Const || x.node()->realized() || number == nullptr) return x;
+    return {x.call(), graph::constant(*number, x.shape(), x.device(), x.call().origin())};
   }
   void take_sum(const Node& node, const Value& of, std::size_t depth) {
     const Ints& axes = std::get<Ints>(node.arg);
@@ -521,6 +527,9 @@ class ViewAdjoint {
 }  // namespace
 
 Value view_adjoint(const View& view, const Shape& from, const Value& cotangent) {
+  if (surely(numel(view.shape) == 0) || surely(numel(from) == 0))
+    return {cotangent.call(), graph::constant(graph::Scalar::of_float(cotangent.dtype(), 0), from, cotangent.device(),
+                                              cotangent.call().origin())};
   return ViewAdjoint(from, cotangent).of(view);
 }
 

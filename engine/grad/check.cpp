@@ -39,7 +39,7 @@ GradientCheck check_gradient(const PlainFunction& f, const std::vector<Tensor>& 
     const std::vector<Tensor> own = variables({&arguments[k], 1}, "check_gradient", k);
     by.push_back(own.front());
   }
-  const std::vector<Tensor> results = f(by);
+  const std::vector<Tensor> results = f(renamed(by));
   std::vector<Tensor> cotangents;
   for (const Tensor& result : results) cotangents.push_back(weights(result));
   const std::vector<Tensor> found = pull(*derivative(results, by, "check_gradient"), cotangents);

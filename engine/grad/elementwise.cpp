@@ -1,5 +1,6 @@
 // Elementwise ops: by their partial derivatives, but for those that choose between operands or convert.
 #include <concepts>
+#include <limits>
 
 #include "grad/rules.hpp"
 
@@ -17,13 +18,7 @@ void multiply(Step& step, std::size_t k, const Partial& partial) {
     step.give_times(k, static_cast<double>(partial));
 }
 
-/// A number, rather than a tensor whose elements happen to be equal.
-bool is_scalar_constant(const Value& x) {
-  return x.node()->op == Op::Const && !x.node()->realized() && !x.node()->found;
-}
-
-/// The larger operand, or the smaller. Of equal tensors each takes half; beside a number a tensor takes nothing, as
-/// relu(x) = max(x, 0) has 0 at 0; at a bound of clamp, which its range includes, x takes all.
+/// The larger operand, or the smaller. Where they are equal the node says who has the derivative (graph::Tie).
 template <bool larger>
 void pull_extreme(Step& step) {
   const Value a = step.operand(0), b = step.operand(1), g = step.cotangent();
@@ -32,10 +27,34 @@ void pull_extreme(Step& step) {
     const Value beside = share == 0 ? g.like(0) : where(a == b, share == 1 ? g : g * share, 0);
     step.give(k, where(chosen, g, beside));
   };
-  const bool includes = step.node().includes;
-  const double even = is_scalar_constant(a) || is_scalar_constant(b) ? 0 : 0.5;
-  give(0, larger ? b < a : a < b, includes ? 1 : even);
-  give(1, larger ? a < b : b < a, includes ? 0 : even);
+  const graph::Tie tie = step.node().tie;
+  const double even = tie == graph::Tie::even ? 0.5 : 0;
+  give(0, larger ? b < a : a < b, tie == graph::Tie::first ? 1 : even);
+  give(1, larger ? a < b : b < a, even);
+}
+
+/// x, or the largest number where it is infinite: what is 0 times it stays 0, as where sigmoid is 0 or a branch is not
+/// taken.
+Value finite(const Value& x) {
+  const double most = x.dtype() == DType::float64    ? std::numeric_limits<double>::max()
+                      : x.dtype() == DType::float16  ? 65504.0
+                      : x.dtype() == DType::bfloat16 ? 0x1.fep127
+                                                     : static_cast<double>(std::numeric_limits<float>::max());
+  return min(x, most);
+}
+
+/// Is it a sum, scaled or with something added? Then its root is a norm or a deviation.
+bool is_sum(NodePtr node) {
+  constexpr int kSteps = 8;
+  for (int k = 0; k < kSteps && !node->realized(); ++k) {
+    if (node->op == Op::Sum) return true;
+    const auto sources = node->lazy_sources();
+    const bool passes = graph::is_movement(node->op) || node->op == Op::Cast || node->op == Op::Mul ||
+                        node->op == Op::Div || node->op == Op::Max;
+    if (sources.empty() || !passes) return false;
+    node = sources[0]->op == Op::Const && sources.size() > 1 ? sources[1] : sources[0];
+  }
+  return false;
 }
 
 }  // namespace
@@ -61,6 +80,12 @@ ORIEL_BINARY_PARTIALS(ORIEL_BINARY_RULE)
 
 void Max::pull(Step& step) { pull_extreme<true>(step); }
 void Min::pull(Step& step) { pull_extreme<false>(step); }
+
+// Of a sum of squares that is 0 the derivative is 0, as that of a norm in PyTorch.
+void Sqrt::pull(Step& step) {
+  const Value y = step.result();
+  step.give_times(0, is_sum(step.operand(0).node()) ? where(y == 0, 0, 0.5 / y) : 0.5 / y);
+}
 
 void Where::pull(Step& step) {
   const Value c = step.operand(0);

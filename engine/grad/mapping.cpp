@@ -7,6 +7,7 @@
 #include "oriel/error.hpp"
 #include "oriel/grad.hpp"
 #include "oriel/movement.hpp"
+#include "runtime/tape.hpp"
 #include "runtime/trace.hpp"
 #include "sym/decide.hpp"
 
@@ -17,11 +18,12 @@ using graph::NodePtr;
 
 struct Mapping::State {
   Call call;
-  std::vector<NodePtr> ones, all;  // stand-ins, and what they stand for
-  std::optional<SymInt> count;
+  runtime::StandIns under_way = {};
+  std::vector<NodePtr> ones = {}, all = {};  // stand-ins, and what they stand for
+  std::optional<SymInt> count = {};
 };
 
-Mapping::Mapping(const char* operation) : state_(new State{Call(operation, Site::unknown()), {}, {}, {}}) {}
+Mapping::Mapping(const char* operation) : state_(new State{.call = Call(operation, Site::unknown())}) {}
 Mapping::~Mapping() { delete state_; }
 
 std::vector<Tensor> Mapping::stand_ins(std::span<const Tensor> parts, std::int64_t axis, std::size_t argument) {
@@ -45,6 +47,7 @@ std::vector<Tensor> Mapping::stand_ins(std::span<const Tensor> parts, std::int64
     state_->all.push_back(call.permute(node, order));
     state_->ones.push_back(graph::realized_node({.dtype = node->dtype, .shape = shape, .site = node->site},
                                                 runtime::memoryless(node->device, 8)));
+    state_->ones.back()->buffer->bump_version();  // work that reads it is refused
     out.push_back(Access::tensor(state_->ones.back()));
   }
   return out;

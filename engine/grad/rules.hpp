@@ -20,7 +20,7 @@ const Rule& rule(Op op) noexcept;
 // clang-format off
 // Ops with a rule of their own that is no partial derivative. Movements have one for all (movements.cpp).
 #define ORIEL_OWN_RULES(X) \
-  X(Max) X(Min) X(Where) X(Cast) X(Sum) X(SumAbs) X(Prod) X(ReduceMax) X(ReduceMin) X(Assign) X(Gather) X(Copy) X(Sort) \
+  X(Max) X(Min) X(Where) X(Cast) X(Sqrt) X(Sum) X(SumAbs) X(Prod) X(ReduceMax) X(ReduceMin) X(Assign) X(Gather) X(Copy) X(Sort) \
   X(CumSum) X(CumProd) X(CumMax) X(CumMin) X(Recurrence) X(ScatterSum) X(ScatterProd) X(ScatterMax) X(ScatterMin) \
   X(HostCall) X(HostCall2) X(HostCall3)
 // X(op, why no derivative goes through it)

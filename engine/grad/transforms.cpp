@@ -49,6 +49,28 @@ void check_fit(const Call& call, std::span<const NodePtr> given, std::span<const
   }
 }
 
+/// The dtypes and shapes of the operands of a rule.
+std::vector<std::pair<DType, Shape>> kinds_of(std::span<const NodePtr> operands) {
+  std::vector<std::pair<DType, Shape>> out;
+  for (const NodePtr& operand : operands) out.emplace_back(operand->dtype, operand->shape);
+  return out;
+}
+
+/// Throws unless a rule returned a cotangent for each float operand.
+void check_shares(std::span<const NodePtr> shares, const std::vector<std::pair<DType, Shape>>& operands) {
+  if (shares.size() != operands.size())
+    throw ArgumentError("custom_vjp", fmt::format("the rule returned {} tensors for {} of the arguments", shares.size(),
+                                                  operands.size()));
+  for (std::size_t k = 0; k < shares.size(); ++k) {
+    const auto& [dtype, shape] = operands[k];
+    if (!is_floating(dtype) || (shares[k]->dtype == dtype && shares[k]->shape == shape)) continue;
+    throw ArgumentError(
+        "custom_vjp",
+        fmt::format("the rule returned {} {} as the cotangent of tensor {}, which is {} {}", name(shares[k]->dtype),
+                    to_string(shares[k]->shape), k, name(dtype), to_string(shape)));
+  }
+}
+
 void check_loss(const Call& call, const graph::Node& loss) {
   if (!is_floating(loss.dtype))
     throw DTypeError(call.operation(), fmt::format("the loss is {}; only floats have derivatives", name(loss.dtype)));
@@ -119,6 +141,19 @@ std::vector<Tensor> variables(std::span<const Tensor> of, const char* operation,
   return out;
 }
 
+std::vector<Tensor> renamed(std::span<const Tensor> of) {
+  std::vector<Tensor> out;
+  for (const Tensor& tensor : of) out.push_back(Access::tensor(Access::node(tensor)));
+  return out;
+}
+
+void check_numbers(const std::vector<std::size_t>& arguments, std::size_t count) {
+  for (std::size_t k = 0; k < arguments.size(); ++k)
+    if (arguments[k] >= count || (k > 0 && arguments[k] <= arguments[k - 1]))
+      throw ArgumentError("grad", fmt::format("argument {} of a function of {}; give numbers from 0 on, ascending",
+                                              arguments[k], count));
+}
+
 Shared<const Derivative> derivative(std::span<const Tensor> results, std::span<const Tensor> by,
                                     const char* operation) {
   return Shared<Derivative>::make(nodes_of(results), nodes_of(by), operation);
@@ -169,17 +204,14 @@ std::vector<Tensor> with_rule(std::span<const Tensor> operands, std::span<const 
   const Call call("custom_vjp", Site::unknown());
   const std::vector<NodePtr> raw = nodes_of(results);
   derive::OwnRule rule{nodes_of(operands), {}, raw.size()};
-  const std::size_t count = rule.operands.size();
-  rule.pull = [raw, count, pull = std::move(pull)](std::span<const NodePtr> cotangents) {
+  rule.pull = [raw, kinds = kinds_of(rule.operands), pull = std::move(pull)](std::span<const NodePtr> cotangents) {
     const Call inner("custom_vjp", Site::unknown());
     const std::vector<Tensor> shares =
         pull(tensors_of(inner, std::vector<NodePtr>(cotangents.begin(), cotangents.end()), raw));
-    if (shares.size() != count)
-      throw ArgumentError("custom_vjp",
-                          fmt::format("the rule returned {} tensors for {} of the arguments", shares.size(), count));
-    return nodes_of(shares);
+    std::vector<NodePtr> nodes = nodes_of(shares);
+    check_shares(nodes, kinds);
+    return nodes;
   };
-  const std::vector<NodePtr> wanted = rule.operands;
   const NodePtr none = graph::constant(graph::Scalar::of_int(DType::bool_, 0), {}, {}, call.origin());
   const NodePtr of = derive::mark(call, none, std::make_shared<MarkTag>(std::move(rule)));
   std::vector<Tensor> out;

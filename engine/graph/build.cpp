@@ -171,8 +171,8 @@ NodePtr mirrored(NodePtr comparison) {
   return comparison;
 }
 
-NodePtr including(NodePtr extreme) {
-  const_cast<Node*>(extreme.get())->includes = true;
+NodePtr tied(NodePtr extreme, Tie tie) {
+  if (extreme->op == Op::Max || extreme->op == Op::Min) const_cast<Node*>(extreme.get())->tie = tie;
   return extreme;
 }
 

@@ -100,8 +100,8 @@ NodePtr gather(NodePtr x, NodePtr index, const Origin& origin = {});
 /// there already. A copy of a copy copies the original; a Const or Iota moves.
 NodePtr copy(NodePtr x, Device device, const Origin& origin = {});
 
-/// Marks a Max or Min that nobody else knows yet as one whose second source is a bound of a range that includes it.
-NodePtr including(NodePtr extreme);
+/// Says of a Max or Min that nobody else knows yet what its derivatives are where the sources are equal.
+NodePtr tied(NodePtr extreme, Tie tie);
 /// Marks a comparison that nobody else knows yet as written with swapped operands, which matters for its layout.
 NodePtr mirrored(NodePtr comparison);
 

@@ -17,7 +17,7 @@ namespace oriel::graph {
 /// A function of host memory. Two are the same if their numbers are.
 struct HostFunction {
   HostFunction(std::string called, Callback<void(const HostCall&)> body, HostOptions stated, std::string in_files = {})
-      : name(std::move(called)), run(std::move(body)), options(stated), saved(std::move(in_files)) {
+      : name(std::move(called)), run(std::move(body)), options(std::move(stated)), saved(std::move(in_files)) {
     static std::atomic<std::uint64_t> next{1};
     number = next.fetch_add(1, std::memory_order_relaxed);
   }

@@ -34,6 +34,13 @@ enum class Recursion : std::uint8_t {
   restarts,  // one for each element; 0 forgets what was before
 };
 
+/// What the derivatives of Max and Min are where the sources are equal.
+enum class Tie : std::uint8_t {
+  even,   // each source has half
+  first,  // the first one has all: the second is a bound of a range that includes it (clamp)
+  none,   // none has anything: the bound is outside of the range (relu)
+};
+
 /// What follows about a node's layout from its op and the classes of its sources.
 enum class LayoutClass : std::uint8_t {
   RowMajor,  // it is row-major
@@ -130,8 +137,7 @@ struct Node {
   Site site = Site::unknown();
   LayoutClass layout_class = LayoutClass::RowMajor;
   bool mirrored = false;     // of Lt and Le: written as > or >=, so the second source is the left operand
-  bool includes = false;     // of Max and Min: the second source is a bound of a range that includes it (clamp), so the
-                             // first source keeps its derivative there
+  Tie tie = Tie::even;       // of Max and Min
   bool broadcast = false;    // made by broadcasting: for its reader's layout the operand below counts
   bool over_memory = false;  // of an Assign: its chain of targets ends at a buffer
 

@@ -1,6 +1,5 @@
 // The partial derivatives of elementwise ops, one row for each: expressions over the operands `a` and `b` and the
-// result `y`. Derivatives are graphs of them (grad/elementwise.cpp), tests compute them in doubles and compare with
-// differences, and the reference prints them.
+// result `y`, of which derivatives are graphs (grad/elementwise.cpp).
 #pragma once
 
 #include <numbers>
@@ -14,18 +13,18 @@ inline constexpr double kLn2 = std::numbers::ln2, kLn10 = std::numbers::ln10;
 inline constexpr double kTwoOverSqrtPi = 2 * std::numbers::inv_sqrtpi;
 
 // clang-format off
-// X(op, by the operand). Where two definitions are in use it is that of PyTorch: 0 for abs at 0.
+// X(op, by the operand). Where two definitions are in use it is that of PyTorch: 0 for abs at 0. finite(y) is y, or the
+// largest number for infinity, so that nothing times it is nothing.
 #define ORIEL_UNARY_PARTIALS(X) \
   X(Neg,   -1) \
   X(Abs,   sign(a)) \
-  X(Exp,   y) \
-  X(Exp2,  y * kLn2) \
+  X(Exp,   finite(y)) \
+  X(Exp2,  finite(y) * kLn2) \
   X(Log,   1 / a) \
   X(Log2,  1 / (a * kLn2)) \
   X(Log10, 1 / (a * kLn10)) \
   X(Log1p, 1 / (a + 1)) \
-  X(Expm1, y + 1) \
-  X(Sqrt,  0.5 / y) \
+  X(Expm1, finite(y) + 1) \
   X(Rsqrt, y * y * y * -0.5) \
   X(Sin,   cos(a)) \
   X(Cos,   -sin(a)) \
@@ -42,7 +41,7 @@ inline constexpr double kTwoOverSqrtPi = 2 * std::numbers::inv_sqrtpi;
   X(Acosh, 1 / (sqrt(a - 1) * sqrt(a + 1))) \
   X(Atanh, 1 / (1 - a * a))
 // X(op, by the first operand, by the second). pow: 0 for the base where the exponent is 0, and for the exponent where the
-// base is 0 and the exponent is not negative. copysign: 0 at 0.
+// base is 0 and the exponent is not negative. copysign, atan2 and hypot: 0 at 0.
 #define ORIEL_BINARY_PARTIALS(X) \
   X(Add,       1, 1) \
   X(Sub,       1, -1) \
@@ -51,8 +50,8 @@ inline constexpr double kTwoOverSqrtPi = 2 * std::numbers::inv_sqrtpi;
   X(Remainder, 1, -floor(a / b)) \
   X(Fmod,      1, -trunc(a / b)) \
   X(Pow,       where(b == 0, 0, b * pow(a, b - 1)), where((a == 0) & (b >= 0), 0, y * log(a))) \
-  X(Atan2,     b / (a * a + b * b), -a / (a * a + b * b)) \
-  X(Hypot,     a / y, b / y) \
+  X(Atan2,     where(a * a + b * b == 0, 0, b / (a * a + b * b)), where(a * a + b * b == 0, 0, -a / (a * a + b * b))) \
+  X(Hypot,     where(y == 0, 0, a / y), where(y == 0, 0, b / y)) \
   X(Copysign,  where(a == 0, 0, y / a), 0) \
   X(AbsAdd,    sign(a), sign(b))
 // X(op, why its derivative is 0 or there is none)

@@ -9,6 +9,7 @@ using graph::Node;
 using graph::NodePtr;
 
 constinit thread_local Tape* Tape::outermost = nullptr;
+constinit thread_local int StandIns::under_way = 0;
 
 Tape::Tape() : outer_(outermost == nullptr) {
   if (outer_) outermost = this;

@@ -17,6 +17,8 @@ class Tape {
   Tape(const Tape&) = delete;
   Tape& operator=(const Tape&) = delete;
 
+  /// Has this thread a tape?
+  static bool current() noexcept { return outermost != nullptr; }
   /// Before a realisation: keeps the sources of all pending nodes below, if this thread has a tape.
   static void keep(std::span<const graph::NodePtr> roots);
   /// The sources of a node, pending or kept; none if they are gone.
@@ -30,6 +32,20 @@ class Tape {
   static thread_local Tape* outermost;
   bool outer_;
   std::unordered_map<const graph::Node*, Kept> kept_;
+};
+
+/// While one lives, this thread runs a function on stand-ins that have no elements (vmap): nothing is realised to keep
+/// graphs short.
+class StandIns {
+ public:
+  StandIns() noexcept { ++under_way; }
+  ~StandIns() { --under_way; }
+  StandIns(const StandIns&) = delete;
+  StandIns& operator=(const StandIns&) = delete;
+  static bool current() noexcept { return under_way != 0; }
+
+ private:
+  static thread_local int under_way;
 };
 
 }  // namespace oriel::runtime

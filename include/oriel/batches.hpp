@@ -15,7 +15,7 @@ namespace ORIEL_API oriel {
 
 /// How rows are divided into batches.
 struct BatchOptions {
-  std::int64_t size = 64;
+  std::int64_t size = 64;  ///< rows of a batch, at least 1; the last one may have fewer
   bool shuffle = true;     ///< each epoch has another order; else the rows are in the order of the arrays
   bool drop_last = false;  ///< rows that fill no batch are left out, so that all batches have one size
 };
@@ -64,20 +64,23 @@ class Batches {
       const std::int64_t next = first + of_->options_.size < of_->rows_ ? first + of_->options_.size : of_->rows_;
       return detail::with_parts(of_->arrays_, detail::rows_at(of_->parts_, order_, first, next, Site::unknown()));
     }
-    std::int64_t size() const noexcept { return of_->count(); }
+    std::int64_t size() const noexcept { return of_->count(); }  ///< batches in the epoch
 
+    /// Visits the batches of an epoch in their order. Refers to the Epoch.
     struct Iterator {
-      const Epoch* of;
-      std::int64_t k;
-      Arrays operator*() const { return (*of)[k]; }
+      const Epoch* of;                               ///< whose batches it visits
+      std::int64_t k;                                ///< the number of the batch, from 0; size() at the end
+      Arrays operator*() const { return (*of)[k]; }  ///< makes batch k
+      /// Goes to the next batch.
       Iterator& operator++() {
         ++k;
         return *this;
       }
+      /// Are both at the same batch? They belong to one epoch.
       bool operator==(const Iterator& other) const noexcept { return k == other.k; }
     };
-    Iterator begin() const { return {this, 0}; }
-    Iterator end() const { return {this, size()}; }
+    Iterator begin() const { return {this, 0}; }     ///< at batch 0
+    Iterator end() const { return {this, size()}; }  ///< behind the last batch
 
    private:
     friend class Batches;

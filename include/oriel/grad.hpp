@@ -38,6 +38,8 @@ class Derivative;
 
 /// Stand-ins for the tensors of argument `argument`. Throws DTypeError, which names it, unless all are floats.
 std::vector<Tensor> variables(std::span<const Tensor> of, const char* operation, std::size_t argument);
+/// The same elements under other names: a write to one shows in none of the others.
+std::vector<Tensor> renamed(std::span<const Tensor> of);
 /// The derivatives of results by variables.
 Shared<const Derivative> derivative(std::span<const Tensor> results, std::span<const Tensor> by, const char* operation);
 /// Cotangents of the variables for those of the results, and tangents of the results for those of the variables. Throws
@@ -52,6 +54,8 @@ Tensor stopped(const Tensor& x);
 /// The results, whose derivatives by the operands are what `pull` says of cotangents.
 std::vector<Tensor> with_rule(std::span<const Tensor> operands, std::span<const Tensor> results,
                               Callback<std::vector<Tensor>(std::vector<Tensor>)> pull);
+/// Throws ArgumentError unless these are numbers of `count` arguments, in ascending order.
+void check_numbers(const std::vector<std::size_t>& arguments, std::size_t count);
 Tensor zeros_like_part(const Tensor& x);
 /// x, such that what is computed from it is computed again.
 Tensor kept_apart(const Tensor& x);
@@ -59,7 +63,7 @@ Tensor kept_apart(const Tensor& x);
 /// Functions of one, called on many at once.
 class Mapping {
  public:
-  Mapping(const char* operation);
+  explicit Mapping(const char* operation);
   ~Mapping();
   Mapping(const Mapping&) = delete;
   Mapping& operator=(const Mapping&) = delete;
@@ -186,8 +190,10 @@ GradientCheck check_gradient(const PlainFunction& f, const std::vector<Tensor>& 
 template <class F, std::size_t... Which>
 class ValueAndGradFunction {
  public:
+  /// Use value_and_grad.
   explicit ValueAndGradFunction(F f) : f_(std::move(f)) {}
 
+  /// What the function returns for these arguments, and its gradient.
   template <class... Args>
   auto operator()(const Args&... arguments) const {
     static_assert(((Which < sizeof...(Args)) && ...), "grad: there is no such argument");
@@ -212,7 +218,7 @@ class ValueAndGradFunction {
   static void stand_in(Copies& copies, std::vector<Tensor>& by) {
     auto& argument = std::get<K>(copies);
     const std::vector<Tensor> own = detail::variables(detail::parts_of(argument), "grad", K);
-    argument = detail::with_parts(argument, own);
+    argument = detail::with_parts(argument, detail::renamed(own));
     by.insert(by.end(), own.begin(), own.end());
   }
 
@@ -223,7 +229,9 @@ class ValueAndGradFunction {
 template <class F, std::size_t... Which>
 class GradFunction {
  public:
+  /// Use grad.
   explicit GradFunction(F f) : f_(std::move(f)) {}
+  /// The gradient at these arguments.
   template <class... Args>
   auto operator()(const Args&... arguments) const {
     return f_(arguments...).gradient;
@@ -243,7 +251,7 @@ class GradFunction {
 /// functions. A function that asks for elements (item, a loop until convergence) is differentiated along the way that
 /// it took. Writes to arguments stay inside. Calls throw ShapeError or DTypeError for a loss that is no single float,
 /// and DTypeError for an argument that holds integers. Where a function has a kink: relu, abs, sign and norm have 0 at
-/// 0, clamp has 1 at its bounds, equal elements share a maximum evenly.
+/// 0, clamp has 1 at its bounds, equal elements share a maximum evenly, a root of a sum of squares has 0 at 0.
 template <std::size_t... Which, class F>
 auto grad(F f) {
   if constexpr (sizeof...(Which) == 0)
@@ -253,13 +261,14 @@ auto grad(F f) {
 }
 /// Which arguments a gradient is taken by, where they are known only when the program runs.
 struct GradOptions {
-  std::vector<std::size_t> arguments = {0};  ///< their numbers, each once
+  std::vector<std::size_t> arguments = {0};  ///< their numbers, ascending
 };
 /// The same by arguments that are chosen when the program runs: the gradients of all tensors in them, in order.
 ///   std::vector<Tensor> g = grad(f, {.arguments = {0, 2}})(a, b, c);
 template <class F>
 auto grad(F f, GradOptions options) {
   return [f = std::move(f), options = std::move(options)]<class... Args>(const Args&... arguments) {
+    detail::check_numbers(options.arguments, sizeof...(Args));
     const detail::Deriving deriving;
     std::vector<Tensor> by;
     std::size_t k = 0;
@@ -270,7 +279,7 @@ auto grad(F f, GradOptions options) {
       if (!chosen) return argument;
       const std::vector<Tensor> own = detail::variables(detail::parts_of(argument), "grad", number);
       by.insert(by.end(), own.begin(), own.end());
-      return detail::with_parts(argument, own);
+      return detail::with_parts(argument, detail::renamed(own));
     };
     std::tuple<Args...> copies{stand_in(arguments)...};
     F own = f;
@@ -305,6 +314,7 @@ class Linearized {
     return detail::with_parts(value, detail::push(*derivative_, detail::parts_of(tangents...)));
   }
 
+  /// Use vjp or linearize.
   Linearized(R result, std::tuple<Args...> arguments, detail::Shared<const detail::Derivative> derivative)
       : value(std::move(result)), arguments_(std::move(arguments)), derivative_(std::move(derivative)) {}
 
@@ -322,7 +332,7 @@ auto linearized(const char* operation, F f, const Args&... arguments) {
   const auto stand_in = [&](const auto& argument) {
     const std::vector<Tensor> own = variables(parts_of(argument), operation, k++);
     by.insert(by.end(), own.begin(), own.end());
-    return with_parts(argument, own);
+    return with_parts(argument, renamed(own));
   };
   std::tuple<Args...> copies{stand_in(arguments)...};
   auto result = std::apply([&](auto&... own) { return f(own...); }, copies);
@@ -333,7 +343,8 @@ auto linearized(const char* operation, F f, const Args&... arguments) {
 }  // namespace detail
 
 /// The value of a function and its derivative as a linear function of a cotangent: `auto y = vjp(f, x); y.value;
-/// y.pull(v)`. Arguments and result may be structures, all of floats. The result may have any shape.
+/// y.pull(v)`. Arguments may be structures, all of floats; integers in the result have no derivative, and tangents 0.
+/// The result may have any shape.
 template <class F, class... Args>
 auto vjp(F f, const Args&... arguments) {
   return detail::linearized("vjp", std::move(f), arguments...);
@@ -391,8 +402,10 @@ struct VmapOptions {
 template <class F>
 class VmapFunction {
  public:
+  /// Use vmap.
   VmapFunction(F f, VmapOptions options) : f_(std::move(f)), options_(std::move(options)) {}
 
+  /// The results for all entries of these arguments.
   template <class... Args>
   auto operator()(const Args&... arguments) const {
     detail::Mapping mapping("vmap");
@@ -415,10 +428,10 @@ class VmapFunction {
 };
 
 /// A function of single entries as one of many: `vmap(f)(x)` is f of each x[i], stacked. The function runs once, on
-/// stand-ins for one entry, and each of its operations gets one more axis; so it may not ask for elements. Arguments
-/// and results may be structures. Derivatives compose with it in any order: vmap(grad(f)) gives the gradient of each
-/// entry. Throws ShapeError for entries of different counts, ArgumentError where no argument is mapped and for a host
-/// function without HostOptions::batched.
+/// stand-ins for one entry, and each of its operations gets one more axis; so asking for elements is an ArgumentError,
+/// and captured functions run as plain ones. Arguments and results may be structures. Derivatives compose with it in
+/// any order: vmap(grad(f)) gives the gradient of each entry. Throws ShapeError for entries of different counts,
+/// ArgumentError where no argument is mapped and for a host function without HostOptions::batched.
 ///   auto rows = vmap([](Tensor x, Tensor w) { return sum(x * w); }, {.in = {0, {}}})(x, w);
 template <class F>
 auto vmap(F f, VmapOptions options = {}) {
@@ -481,9 +494,10 @@ std::vector<Tensor> gradients(const Tensor& loss, ListOf<Tensor> by, Site site =
 template <class F, class Backward>
 auto custom_vjp(F f, Backward backward) {
   return [f = std::move(f), backward = std::move(backward)]<class... Args>(const Args&... arguments) {
+    // As they are before f, which may write them.
+    const std::tuple<Args...> kept{detail::with_parts(arguments, detail::renamed(detail::parts_of(arguments)))...};
     F own = f;
     auto result = own(arguments...);
-    const std::tuple<Args...> kept(arguments...);
     auto pull = [backward, kept, result](std::vector<Tensor> cotangents) {
       Backward rule = backward;
       const auto shares = std::apply(
@@ -491,7 +505,8 @@ auto custom_vjp(F f, Backward backward) {
       return std::apply([](const auto&... share) { return detail::parts_of(share...); }, detail::as_tuple(shares));
     };
     const std::vector<Tensor> marked =
-        detail::with_rule(detail::parts_of(arguments...), detail::parts_of(result), std::move(pull));
+        detail::with_rule(std::apply([](const Args&... x) { return detail::parts_of(x...); }, kept),
+                          detail::parts_of(result), std::move(pull));
     return detail::with_parts(result, marked);
   };
 }
@@ -534,8 +549,8 @@ auto checkpoint(F f) {
       for (Tensor& part : parts) {
         if (!is_floating(part.dtype())) continue;
         const Tensor again = detail::kept_apart(part);
-        part = detail::variables({&again, 1}, "checkpoint", 0).front();
-        by.push_back(part);
+        by.push_back(detail::variables({&again, 1}, "checkpoint", 0).front());
+        part = detail::renamed({&by.back(), 1}).front();
       }
       const Tensor* next = parts.data();
       auto copies = std::tuple{detail::with_parts(std::get<K>(values), next)...};

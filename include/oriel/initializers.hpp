@@ -13,9 +13,9 @@ enum class Fan : std::uint8_t { in, out, mean };
 /// How weights are drawn. Shapes are (out, in, kernel...) as those of conv2d: fan in is in times the kernel's elements,
 /// fan out is out times these. For a matrix (in, out), of matmul(x, w), swap them: Fan::out is its fan in.
 struct WeightOptions {
-  double gain = 1;  ///< sqrt(2) for a relu behind, 5/3 for tanh
-  Fan fan = Fan::in;
-  DType dtype = DType::float32;
+  double gain = 1;               ///< sqrt(2) for a relu behind, 5/3 for tanh
+  Fan fan = Fan::in;             ///< what the size of the weights is divided by
+  DType dtype = DType::float32;  ///< of the weights: a float
 };
 
 // All throw ShapeError for fewer than two axes, DTypeError for a dtype that is no float. (torch.nn.init)

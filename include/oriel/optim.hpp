@@ -39,60 +39,59 @@ namespace ORIEL_API oriel {
 /// g += d p;  b = momentum b + (1 - dampening) g, in the first step b = g;  with nesterov g + momentum b takes the
 /// place of b;  p -= r b. Without momentum p -= r g. (torch.optim.SGD)
 struct Sgd {
-  double rate = 1e-3;
-  double momentum = 0;
-  double dampening = 0;
-  bool nesterov = false;
-  double weight_decay = 0;
+  double rate = 1e-3;       ///< r: what g, or b, is multiplied by
+  double momentum = 0;      ///< the share that b keeps; 0: there is no b
+  double dampening = 0;     ///< the share of g that does not enter b
+  bool nesterov = false;    ///< looks one step ahead; without momentum it changes nothing
+  double weight_decay = 0;  ///< d: the share of p that is added to g
 };
 /// g += d p;  m = beta1 m + (1 - beta1) g;  v = beta2 v + (1 - beta2) g^2;  p -= r m / (1 - beta1^t) / (sqrt(v / (1 -
 /// beta2^t)) + epsilon). With amsgrad the largest v so far takes its place in the root. (torch.optim.Adam)
 struct Adam {
-  double rate = 1e-3;
-  double beta1 = 0.9;
-  double beta2 = 0.999;
-  double epsilon = 1e-8;
-  double weight_decay = 0;
-  bool amsgrad = false;
+  double rate = 1e-3;       ///< r: what a step is multiplied by
+  double beta1 = 0.9;       ///< the share that m keeps, in [0, 1)
+  double beta2 = 0.999;     ///< the share that v keeps, in [0, 1)
+  double epsilon = 1e-8;    ///< is added to the root, so that nothing is divided by 0
+  double weight_decay = 0;  ///< d: the share of p that is added to g
+  bool amsgrad = false;     ///< the root takes the largest v so far
 };
 /// As Adam, but p *= 1 - r d in place of g += d p. (torch.optim.AdamW)
 struct AdamW {
-  double rate = 1e-3;
-  double beta1 = 0.9;
-  double beta2 = 0.999;
-  double epsilon = 1e-8;
-  double weight_decay = 1e-2;
-  bool amsgrad = false;
+  double rate = 1e-3;          ///< r: what a step is multiplied by
+  double beta1 = 0.9;          ///< the share that m keeps, in [0, 1)
+  double beta2 = 0.999;        ///< the share that v keeps, in [0, 1)
+  double epsilon = 1e-8;       ///< is added to the root, so that nothing is divided by 0
+  double weight_decay = 1e-2;  ///< d: each step shrinks p by r d
+  bool amsgrad = false;        ///< the root takes the largest v so far
 };
-/// g += d p;  v = alpha v + (1 - alpha) g^2;  centered: a = alpha a + (1 - alpha) g, else a = 0;  u = g / (sqrt(v -
-/// a^2)
-/// + epsilon);  with momentum b = momentum b + u takes the place of u;  p -= r u. (torch.optim.RMSprop)
+/// g += d p;  v = alpha v + (1 - alpha) g^2;  centered: a = alpha a + (1 - alpha) g, else a = 0;  u = g /
+/// (sqrt(v - a^2) + epsilon);  with momentum b = momentum b + u takes the place of u;  p -= r u. (torch.optim.RMSprop)
 struct RmsProp {
-  double rate = 1e-2;
-  double alpha = 0.99;
-  double epsilon = 1e-8;
-  double weight_decay = 0;
-  double momentum = 0;
-  bool centered = false;
+  double rate = 1e-2;       ///< r: what u, or b, is multiplied by
+  double alpha = 0.99;      ///< the share that v and a keep, in [0, 1)
+  double epsilon = 1e-8;    ///< is added to the root, so that nothing is divided by 0
+  double weight_decay = 0;  ///< d: the share of p that is added to g
+  double momentum = 0;      ///< the share that b keeps; 0: there is no b
+  bool centered = false;    ///< the root is of the variance of g
 };
 /// p -= r (sign(beta1 m + (1 - beta1) g) + d p);  m = beta2 m + (1 - beta2) g. (Algorithm 2 of Chen et al., 2023)
 struct Lion {
-  double rate = 1e-4;
-  double beta1 = 0.9;
-  double beta2 = 0.99;
-  double weight_decay = 0;
+  double rate = 1e-4;       ///< r: how far a step moves each element
+  double beta1 = 0.9;       ///< the share of m in the sign, in [0, 1)
+  double beta2 = 0.99;      ///< the share that m keeps, in [0, 1)
+  double weight_decay = 0;  ///< d: each step shrinks p by r d
 };
 /// b = 1 - t^beta2_decay. Of a matrix, or of the last two axes: rows = b rows + (1 - b) mean(g^2, -1), columns the same
 /// along -2, v = rows columns / max(mean(rows), epsilon1); else v = b v + (1 - b) g^2.  u = g / sqrt(max(v,
 /// epsilon1^2)); p *= 1 - r d;  p -= max(epsilon2, rms(p)) min(r, 1 / sqrt(t)) u / max(1, rms(u) / clip), where rms(p)
 /// is of p before the decay. epsilon1 0 stands for the epsilon of the dtype. (torch.optim.Adafactor)
 struct Adafactor {
-  double rate = 1e-2;
-  double beta2_decay = -0.8;
-  double epsilon1 = 0;
-  double epsilon2 = 1e-3;
-  double clip = 1;
-  double weight_decay = 0;
+  double rate = 1e-2;         ///< r: the most that the rate is; 1 / sqrt(t) limits it
+  double beta2_decay = -0.8;  ///< the exponent of t in 1 - b; at most 0
+  double epsilon1 = 0;        ///< the least v is its square; 0: by the dtype
+  double epsilon2 = 1e-3;     ///< the least that stands for rms(p)
+  double clip = 1;            ///< the most that rms(u) is
+  double weight_decay = 0;    ///< d: each step shrinks p by r d
 };
 
 /// The options of one of the rules.
@@ -109,8 +108,8 @@ inline auto oriel_members(const OptimizerState& state) { return std::tie(state.s
 /// What step returns: `auto [parameters, state] = step(..)`.
 template <class P>
 struct Stepped {
-  P parameters;
-  OptimizerState state;
+  P parameters;          ///< after the step, in the structure of those before
+  OptimizerState state;  ///< after the step: for the next one
 };
 
 namespace detail {

@@ -18,7 +18,8 @@ namespace ORIEL_API oriel {
 template <class T>
 class Named {
  public:
-  Named() = default;
+  Named() = default;  ///< no entries
+  /// Of a name that is given twice the last value counts.
   Named(std::initializer_list<std::pair<std::string, T>> entries) {
     for (const auto& [name, value] : entries) set(name, value);
   }
@@ -40,10 +41,10 @@ class Named {
     if (const T* value = find(name)) return *value;
     throw ArgumentError("at", "there is no entry \"" + name + '"');
   }
-  std::size_t size() const noexcept { return entries_.size(); }
-  bool empty() const noexcept { return entries_.empty(); }
-  auto begin() const noexcept { return entries_.begin(); }  ///< of pairs of a name and a value
-  auto end() const noexcept { return entries_.end(); }
+  std::size_t size() const noexcept { return entries_.size(); }  ///< the number of entries
+  bool empty() const noexcept { return entries_.empty(); }       ///< are there no entries?
+  auto begin() const noexcept { return entries_.begin(); }       ///< of pairs of a name and a value
+  auto end() const noexcept { return entries_.end(); }           ///< behind the last pair
 
  private:
   /// The number of names before this one.
@@ -60,13 +61,13 @@ class Named {
   }
   std::vector<std::pair<std::string, T>> entries_;
 };
-using NamedTensors = Named<Tensor>;
-using NamedTexts = Named<std::string>;
+using NamedTensors = Named<Tensor>;     ///< tensors by name
+using NamedTexts = Named<std::string>;  ///< texts by name
 
 /// What a file holds.
 struct Safetensors {
-  NamedTensors tensors;
-  NamedTexts metadata;  ///< __metadata__ of the format
+  NamedTensors tensors;  ///< by the names of the file, mapped
+  NamedTexts metadata;   ///< __metadata__ of the format
 };
 
 /// The tensors of a file in the format of https://huggingface.co/docs/safetensors, mapped: pages are read when they are

@@ -22,6 +22,12 @@ void check(F f, const Args&... x) {
 }
 auto parts(const Complex& z) { return std::tuple(z.real(), z.imag()); }
 
+TEST_CASE("windows that are numbers") {
+  const Tensor x = uniform(Key(1), {12}, -1, 1, DType::float64).realize();
+  const GradientCheck found = check_gradient([](Tensor t) { return square(real(stft(t, 4))); }, x);
+  CHECK_MESSAGE(found.ok, found.str());
+}
+
 TEST_CASE("transforms of all norms and lengths") {
   for (const FftNorm norm : {FftNorm::backward, FftNorm::ortho, FftNorm::forward}) {
     for (const std::int64_t n : {1, 2, 5, 6, 46}) {

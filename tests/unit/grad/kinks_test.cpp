@@ -32,6 +32,21 @@ TEST_CASE("kinks are those of PyTorch") {
   CHECK(gradient([](Tensor t) { return copysign(t, -1.0); }, x) == Numbers{1, 0, -1});
 }
 
+TEST_CASE("no NaN where a function is flat, or a norm is 0") {
+  const auto floats = [](auto f, std::initializer_list<float> x) {
+    return grad([&](Tensor t) { return sum(f(t)); })(Tensor::of<float>(x)).template to_vector<float>();
+  };
+  using Floats = std::vector<float>;
+  CHECK(floats([](Tensor t) { return sigmoid(t); }, {-90, 90}) == Floats{0, 0});
+  CHECK(floats([](Tensor t) { return softplus(t); }, {-100, 100}) == Floats{0, 1});
+  CHECK(floats([](Tensor t) { return elu(t); }, {100}) == Floats{1});
+  CHECK(floats([](Tensor t) { return silu(t); }, {-90}) == Floats{0});
+  CHECK(floats([](Tensor t) { return norm(t); }, {0, 0}) == Floats{0, 0});
+  CHECK(floats([](Tensor t) { return hypot(t, t * 2); }, {0}) == Floats{0});
+  CHECK(floats([](Tensor t) { return logsigmoid(t); }, {0}) == Floats{0.5F});
+  CHECK(floats([](Tensor t) { return maximum(t, 0); }, {0}) == Floats{0.5F});
+}
+
 TEST_CASE("equal elements share a maximum evenly") {
   const Tensor x = Tensor::of<double>({1, 3, 3, 2});
   CHECK(gradient([](Tensor t) { return max(t); }, x) == Numbers{0, 0.5, 0.5, 0});

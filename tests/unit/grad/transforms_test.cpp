@@ -269,6 +269,59 @@ TEST_CASE("convolutions and windows of symbolic sizes have gradients") {
   CHECK(f.counts().traces == 2);
 }
 
+TEST_CASE("writes to an argument are differentiated, and stay inside") {
+  const Tensor x = Tensor::of<double>({1, 2});
+  const auto f = [](Tensor t) {
+    t *= t;
+    t[0] = 5.0;
+    return sum(t * t);
+  };
+  CHECK(grad(f)(x).to_vector<double>() == Numbers{0, 32});
+  CHECK(x.to_vector<double>() == Numbers{1, 2});
+  const auto g = checkpoint([](Tensor t) {
+    t += 1.0;
+    return t * t;
+  });
+  const Tensor y = Tensor::of<double>({1, 2});
+  CHECK(grad([&](Tensor t) { return sum(g(t)); })(y).to_vector<double>() == Numbers{4, 6});
+}
+
+TEST_CASE("captured functions and chosen elements inside of derivatives") {
+  static const auto cube = oriel::function([](Tensor t) { return t * t * t; });
+  const Tensor x = Tensor::of<double>({1, 2});
+  cube(x);
+  CHECK(grad([](Tensor t) { return sum(cube(t)); })(x).to_vector<double>() == Numbers{3, 12});
+  CHECK(vmap(cube)(x).to_vector<double>() == Numbers{1, 8});
+  const auto chosen = [](Tensor t) { return sum(square(masked_select(t, t > 1))) + sum(unique(t)); };
+  CHECK(grad(chosen)(x).to_vector<double>() == Numbers{1, 5});
+}
+
+TEST_CASE("a mapped function that asks for elements is refused, and a long one is not cut") {
+  const Tensor x = between({2, 3}, -1, 1);
+  CHECK(test::refusal([&] { vmap([](Tensor t) { return t * sum(t).item<double>(); })(x); }).find("vmap") !=
+        std::string::npos);
+  Tensor leak;
+  vmap([&](Tensor t) {
+    leak = t * 2;
+    return sum(t);
+  })(x);
+  CHECK(test::refusal([&] { leak.to_vector<double>(); }).find("vmap") != std::string::npos);
+  const auto many = [](Tensor t) {
+    for (int k = 0; k < 9000; ++k) t = t + 1;
+    return t;
+  };
+  CHECK(apart(vmap(many)(x), x + 9000) < 1e-9);
+}
+
+TEST_CASE("without elements") {
+  const Tensor w = between({4, 3, 3, 3}, -1, 1);
+  const auto loss = [](Tensor x, Tensor v) { return sum(conv2d(x, v)); };
+  const auto [gx, gw] = grad<0, 1>(loss)(zeros({0, 3, 5, 5}, DType::float64), w);
+  CHECK(gx.shape() == Shape{0, 3, 5, 5});
+  CHECK(max(abs(gw)).item<double>() == 0);
+  CHECK(grad([](Tensor t) { return sum(unfold(t, 0, 2, 1)); })(zeros({3, 0}, DType::float64)).shape() == Shape{3, 0});
+}
+
 TEST_CASE("errors say what came and what would do") {
   using test::refusal;
   const Tensor x = Tensor::of<double>({1, 2}), k = Tensor::of<int>({1, 2});
@@ -277,6 +330,12 @@ TEST_CASE("errors say what came and what would do") {
         std::string::npos);
   CHECK(refusal([&] { grad([](Tensor t) { return any(t > 0); })(x); }).find("the loss is bool") != std::string::npos);
   CHECK(refusal([&] { vjp([](Tensor t) { return t; }, x).pull(zeros({3}, DType::float64)); }).find("shape (3)") !=
+        std::string::npos);
+  CHECK(refusal([&] {
+          grad([](Tensor t) { return sum(t); }, {.arguments = {3}})(x);
+        }).find("argument 3 of a function of 1") != std::string::npos);
+  const auto wrong = custom_vjp([](Tensor t) { return t * 1; }, [](Tensor, Tensor, Tensor g) { return sum(g); });
+  CHECK(refusal([&] { grad([&](Tensor t) { return sum(wrong(t)); })(x); }).find("as the cotangent of tensor 0") !=
         std::string::npos);
   CHECK(refusal([&] { vmap([](Tensor a, Tensor b) { return a + b; })(x, zeros({3})); }).find("3") != std::string::npos);
 }

@@ -1,6 +1,8 @@
 // Derivatives of linear algebra beside central differences, of batches, to second order.
 #include <doctest/doctest.h>
 
+#include <functional>
+
 #include <cmath>
 #include <vector>
 

@@ -9,18 +9,33 @@ using graph::Node;
 using graph::NodePtr;
 
 constinit thread_local Tape* Tape::outermost = nullptr;
-constinit thread_local int StandIns::under_way = 0;
+constinit std::atomic<int> Tape::under_way{0};
+constinit thread_local int StandIns::own = 0;
+constinit std::atomic<int> StandIns::under_way{0};
+
+StandIns::StandIns() noexcept {
+  ++own;
+  under_way.fetch_add(1, std::memory_order_relaxed);
+}
+StandIns::~StandIns() {
+  under_way.fetch_sub(1, std::memory_order_relaxed);
+  --own;
+}
 
 Tape::Tape() : outer_(outermost == nullptr) {
-  if (outer_) outermost = this;
+  if (!outer_) return;
+  outermost = this;
+  under_way.fetch_add(1, std::memory_order_relaxed);
 }
 
 Tape::~Tape() {
-  if (outer_) outermost = nullptr;
+  if (!outer_) return;
+  under_way.fetch_sub(1, std::memory_order_relaxed);
+  outermost = nullptr;
 }
 
 void Tape::keep(std::span<const NodePtr> roots) {
-  if (outermost == nullptr) return;
+  if (!current()) return;
   auto& kept = outermost->kept_;
   std::vector<NodePtr> waiting(roots.begin(), roots.end());
   while (!waiting.empty()) {

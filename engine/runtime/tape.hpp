@@ -1,6 +1,7 @@
 // What derivatives need of nodes that are realised while they are under way.
 #pragma once
 
+#include <atomic>
 #include <span>
 #include <unordered_map>
 
@@ -17,8 +18,8 @@ class Tape {
   Tape(const Tape&) = delete;
   Tape& operator=(const Tape&) = delete;
 
-  /// Has this thread a tape?
-  static bool current() noexcept { return outermost != nullptr; }
+  /// Has this thread a tape? Where no thread has one, no thread-local variable is read.
+  static bool current() noexcept { return under_way.load(std::memory_order_relaxed) != 0 && outermost != nullptr; }
   /// Before a realisation: keeps the sources of all pending nodes below, if this thread has a tape.
   static void keep(std::span<const graph::NodePtr> roots);
   /// The sources of a node, pending or kept; none if they are gone.
@@ -29,6 +30,7 @@ class Tape {
     graph::NodePtr node;
     graph::Node::Sources sources;
   };
+  static std::atomic<int> under_way;  // in all threads
   static thread_local Tape* outermost;
   bool outer_;
   std::unordered_map<const graph::Node*, Kept> kept_;
@@ -38,14 +40,15 @@ class Tape {
 /// graphs short.
 class StandIns {
  public:
-  StandIns() noexcept { ++under_way; }
-  ~StandIns() { --under_way; }
+  StandIns() noexcept;
+  ~StandIns();
   StandIns(const StandIns&) = delete;
   StandIns& operator=(const StandIns&) = delete;
-  static bool current() noexcept { return under_way != 0; }
+  static bool current() noexcept { return under_way.load(std::memory_order_relaxed) != 0 && own != 0; }
 
  private:
-  static thread_local int under_way;
+  static std::atomic<int> under_way;  // in all threads
+  static thread_local int own;
 };
 
 }  // namespace oriel::runtime

@@ -63,8 +63,8 @@ void check_may_read(std::string_view operation) {
 void refuse_placeholder(std::string_view operation) {
   throw ArgumentError(
       operation,
-      "the tensor was made while a captured function was traced, or a function was mapped (vmap), and has no elements "
-      "outside of it; let the function return it");
+      "the tensor was made while a captured function was traced, and has no elements outside of it; let "
+      "the function return it (stand-ins of vmap have none either)");
 }
 
 }  // namespace oriel::runtime

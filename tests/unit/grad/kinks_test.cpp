@@ -37,8 +37,11 @@ TEST_CASE("no NaN where a function is flat, or a norm is 0") {
     return grad([&](Tensor t) { return sum(f(t)); })(Tensor::of<float>(x)).template to_vector<float>();
   };
   using Floats = std::vector<float>;
-  CHECK(floats([](Tensor t) { return sigmoid(t); }, {-90, 90}) == Floats{0, 0});
-  CHECK(floats([](Tensor t) { return softplus(t); }, {-100, 100}) == Floats{0, 1});
+  const auto about = [](const Floats& got, const Floats& want) {
+    for (std::size_t k = 0; k < want.size(); ++k) CHECK(std::abs(got[k] - want[k]) <= 1e-30F);  // not if it is NaN
+  };
+  about(floats([](Tensor t) { return sigmoid(t); }, {-90, 90}), {0, 0});
+  about(floats([](Tensor t) { return softplus(t); }, {-100, 100}), {0, 1});
   CHECK(floats([](Tensor t) { return elu(t); }, {100}) == Floats{1});
   CHECK(floats([](Tensor t) { return silu(t); }, {-90}) == Floats{0});
   CHECK(floats([](Tensor t) { return norm(t); }, {0, 0}) == Floats{0, 0});

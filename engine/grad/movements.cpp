@@ -44,7 +44,11 @@ Value permuted(const Value& g, const Ints& order) {
     shape.push_back(g.shape()[static_cast<std::size_t>(d.value())]);
   }
   for (std::size_t d = 0; d < axes.size(); ++d) front.push_back(d);
-  return Value(g.call(), operands[0]).permute(moved).reduce(Op::Sum, front).reshape(shape);
+  // A product is seen as one where its factors are in the order, and not the product of them.
+  const auto factors = operands[0]->op == Op::Mul ? operands[0]->lazy_sources() : graph::Node::Sources{};
+  const auto in_order = [&](const NodePtr& x) { return Value(g.call(), x).permute(moved); };
+  const Value product = factors.empty() ? in_order(operands[0]) : in_order(factors[0]) * in_order(factors[1]);
+  return product.reduce(Op::Sum, front).reshape(shape);
 }
 
 /// The sum over the indices that read each element of a source of shape `from`.

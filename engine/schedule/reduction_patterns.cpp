@@ -164,7 +164,14 @@ bool ReductionPatterns::find_product(EntryId v, ReductionPattern& pattern) {
   const int cheaper = work(1) < work(0) ? 1 : 0;
   for (const int side : {cheaper, 1 - cheaper}) {
     std::vector<Read> reads;
-    if (!find_reads(arena_[product].source[side], map, reads)) return false;
+    if (!find_reads(arena_[product].source[side], map, reads)) {
+      // Too much is computed for it to be looked through: it counts as read where it is computed.
+      reads.assign(1, {arena_[product].source[side], map});
+      for (Read& r = reads.front(); graph::is_movement(arena_[r.entry].op);) {
+        const Entry& movement = arena_[r.entry];
+        r = {movement.source[0], maps_.compose_movement(r.map, movement, arena_[movement.source[0]].shape())};
+      }
+    }
     varies[side].assign(domain.size(), false);
     for (const Read& r : reads) {
       for (std::size_t d = 0; d < domain.size(); ++d) varies[side][d] = varies[side][d] || maps_.depends_on(r.map, d);

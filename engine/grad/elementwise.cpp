@@ -43,7 +43,7 @@ Value finite(const Value& x) {
   return min(x, most);
 }
 
-/// Is it a sum, scaled or with something added? Then its root is a norm or a deviation.
+/// Is it a sum, scaled or with a lower bound? Then its root is a norm or a deviation.
 bool is_sum(NodePtr node) {
   constexpr int kSteps = 8;
   for (int k = 0; k < kSteps && !node->realized(); ++k) {

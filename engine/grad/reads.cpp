@@ -37,12 +37,9 @@ struct ScatterOf {
         number(std::get<Ints>(step.node().arg)[2] == 1),
         place(step.operand(0)) {
     const Call& call = step.call();
-    const SymInt n = shape[axis];
-    place =
-        where(place < 0,
-              place + Value(call, graph::size_constant(n, DType::int64, place.shape(), place.device(), call.origin())),
-              place);
-    const Value end(call, graph::size_constant(n, DType::int64, place.shape(), place.device(), call.origin()));
+    const Value end(call,
+                    graph::size_constant(shape[axis], DType::int64, place.shape(), place.device(), call.origin()));
+    place = where(place < 0, place + end, place);
     place = where(place < end, place, -1);
     if (place.shape().size() == shape.size()) return;
     Shape line(shape.size(), SymInt(1)), lines = shape;

@@ -128,9 +128,6 @@ Tensor loss_of(const R& result) {
   }
 }
 
-template <std::size_t K, std::size_t... Which>
-inline constexpr bool is_one_of = ((K == Which) || ...);
-
 /// One alone is itself, more are a tuple.
 template <class First, class... Rest>
 auto alone_or_tuple(std::tuple<First, Rest...>&& all) {
@@ -249,9 +246,11 @@ class GradFunction {
 ///   Tensor g = grad([](Tensor w) { return sum(square(matmul(x, w) - y)); })(w);
 /// The result is a function, so gradients of gradients are grad(grad(f)). It may be captured, and called in captured
 /// functions. A function that asks for elements (item, a loop until convergence) is differentiated along the way that
-/// it took. Writes to arguments stay inside. Calls throw ShapeError or DTypeError for a loss that is no single float,
-/// and DTypeError for an argument that holds integers. Where a function has a kink: relu, abs, sign and norm have 0 at
-/// 0, clamp has 1 at its bounds, equal elements share a maximum evenly, a root of a sum of squares has 0 at 0.
+/// it took. Writes are differentiated; those to arguments stay inside. Captured functions inside run as plain ones, and
+/// what another thread realised counts as a constant. Where a function has a kink: relu, abs, sign and norm have 0 at
+/// 0, clamp has 1 at its bounds, equal elements share a maximum evenly, a root of a sum of squares has 0 at 0. Calls
+/// throw ShapeError or DTypeError for a loss that is no single float, and DTypeError for an argument that holds
+/// integers.
 template <std::size_t... Which, class F>
 auto grad(F f) {
   if constexpr (sizeof...(Which) == 0)

@@ -35,12 +35,14 @@ GradientCheck check_gradient(const PlainFunction& f, const std::vector<Tensor>& 
                              const GradientCheckOptions& options) {
   const Deriving deriving;
   std::vector<Tensor> by;
+  by.reserve(arguments.size());
   for (std::size_t k = 0; k < arguments.size(); ++k) {
     const std::vector<Tensor> own = variables({&arguments[k], 1}, "check_gradient", k);
     by.push_back(own.front());
   }
   const std::vector<Tensor> results = f(renamed(by));
   std::vector<Tensor> cotangents;
+  cotangents.reserve(results.size());
   for (const Tensor& result : results) cotangents.push_back(weights(result));
   const std::vector<Tensor> found = pull(*derivative(results, by, "check_gradient"), cotangents);
   const auto loss = [&](const std::vector<Tensor>& at) {

@@ -271,7 +271,7 @@ std::optional<Placement> placed(const View& view, const Shape& from, const std::
 
 class ViewAdjoint {
  public:
-  ViewAdjoint(const Shape& from, const Value& cotangent) : from_(from), terms_(cotangent) {}
+  ViewAdjoint(Shape from, const Value& cotangent) : from_(std::move(from)), terms_(cotangent) {}
 
   Value of(View view) {
     inside(view);

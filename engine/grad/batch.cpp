@@ -63,7 +63,7 @@ class Batcher {
   bool mapped(const NodePtr& source) const { return made_.at(source.get()).batched.mapped; }
   /// The source with the axis, repeated along it if it is the same for all.
   Value wide(const Call& call, const NodePtr& source) const {
-    const Value x = value(call, source);
+    Value x = value(call, source);
     if (mapped(source)) return x;
     return x.reshape(in_front(1, x.shape())).broadcast(in_front(count_, x.shape()));
   }

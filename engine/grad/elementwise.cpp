@@ -8,7 +8,9 @@ namespace oriel::derive {
 
 namespace {
 
-using namespace ops;  // constants of the partials
+using ops::kLn10;
+using ops::kLn2;
+using ops::kTwoOverSqrtPi;
 
 template <class Partial>
 void multiply(Step& step, std::size_t k, const Partial& partial) {

@@ -17,7 +17,7 @@ namespace oriel::source {
 /// Text with numbered places, {0} to {9}, for its arguments. All other braces stand for themselves.
 class Pattern {
  public:
-  constexpr Pattern(const char* text = "") : text_(text) {}
+  constexpr Pattern(const char* text = "") : text_(text) {}  // NOLINT(google-explicit-constructor): tables are texts
   template <class... T>
   std::string operator()(const T&... values) const {
     return fill({piece(values)...});

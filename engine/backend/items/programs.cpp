@@ -125,6 +125,7 @@ std::vector<std::shared_ptr<BuiltKernel>> ProgramStore::build(std::span<const Re
     const auto program = build_source(source, names, *note);
     ++counts_.built;
     std::vector<std::shared_ptr<BuiltKernel>> made;
+    made.reserve(wanted.size());
     for (const Rendered* k : wanted) made.push_back(adopt(program, *k, note));
     for (std::size_t k = 0; k < wanted.size(); ++k) kernels_[together({&wanted[k], 1})] = made[k];
     fresh_.push_back({program, source, keys});
@@ -134,6 +135,7 @@ std::vector<std::shared_ptr<BuiltKernel>> ProgramStore::build(std::span<const Re
                       fmt::format("built an {} program of {} kernels", dialect_.name, wanted.size()));
   }
   std::vector<std::shared_ptr<BuiltKernel>> built;
+  built.reserve(identities.size());
   for (const std::string& identity : identities) built.push_back(kernels_.at(identity));
   return built;
 }

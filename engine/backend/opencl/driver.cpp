@@ -83,7 +83,7 @@ class OpenClDriver final : public items::Driver {
     return program;
   }
   std::string binary_of(const Object& program) override {
-    const cl_program handle = handle_of<cl_program>(program);
+    auto* const handle = handle_of<cl_program>(program);
     std::size_t bytes = 0;
     if (api_.clGetProgramInfo(handle, CL_PROGRAM_BINARY_SIZES, sizeof bytes, &bytes, nullptr) != CL_SUCCESS) return {};
     std::string binary(bytes, '\0');
@@ -119,7 +119,7 @@ class OpenClDriver final : public items::Driver {
   }
   std::uint64_t nanoseconds(const Object& event) override {
     cl_ulong begun = 0, ended = 0;
-    const cl_event handle = handle_of<cl_event>(event);
+    auto* const handle = handle_of<cl_event>(event);
     api_.clGetEventProfilingInfo(handle, CL_PROFILING_COMMAND_START, sizeof begun, &begun, nullptr);
     api_.clGetEventProfilingInfo(handle, CL_PROFILING_COMMAND_END, sizeof ended, &ended, nullptr);
     return ended > begun ? ended - begun : 0;
@@ -134,7 +134,7 @@ class OpenClDriver final : public items::Driver {
     Object program =
         own(api_.clCreateProgramWithSource(context_.get(), 1, &text, &length, &status), api_.clReleaseProgram);
     if (status != CL_SUCCESS) return nullptr;
-    const cl_program handle = handle_of<cl_program>(program);
+    auto* const handle = handle_of<cl_program>(program);
     status = api_.clBuildProgram(handle, 1, &table_.id, options.c_str(), nullptr, nullptr);
     std::size_t bytes = 0;
     log.clear();

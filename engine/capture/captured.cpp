@@ -3,7 +3,6 @@
 #include <fmt/format.h>
 
 #include <algorithm>
-#include <optional>
 #include <utility>
 
 #include "base/context.hpp"
@@ -280,13 +279,11 @@ bool capture(Captured& captured, const CapturedArguments& arguments, const Trace
     say_entry(context, captured, *fresh);
     entry = captured.add(fresh, key);
   }
-  std::optional<api::Expected> expected;
-  if (captured.options.verify != 0) expected.emplace(captured, arguments, inputs, key, tracer);
-  entry->run(inputs, key, arguments, results);
-  if (expected) {
+  if (captured.options.verify != 0) {
     captured.verified.fetch_add(1, std::memory_order_relaxed);
-    expected->compare(arguments, results);
+    api::check_trace(captured, *entry, arguments, key, tracer);
   }
+  entry->run(inputs, key, arguments, results);
   return true;
 }
 

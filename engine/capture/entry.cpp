@@ -91,6 +91,30 @@ std::unique_ptr<CapturedOrigin> record_origin(const detail::CapturedArguments& a
   return origin;
 }
 
+detail::Path moved_by(std::vector<NodePtr> movements) {
+  return [movements = std::move(movements)](NodePtr x) {
+    for (const NodePtr& movement : movements) x = graph::movement_like(*movement, std::move(x));
+    return x;
+  };
+}
+
+OriginCall::OriginCall(const CapturedOrigin& origin, const void* signature) {
+  for (const CapturedOrigin::Storage& s : origin.storages) {
+    const SymInt bytes = numel(s.kind.shape) * static_cast<std::int64_t>(itemsize(s.kind.dtype));
+    storages_.push_back(Cell::make_storage(graph::realized_node(s.kind, runtime::memoryless(s.device, bytes.value()))));
+  }
+  for (const CapturedOrigin::Argument& tensor : origin.tensors) {
+    const CellPtr& storage = storages_[tensor.storage];
+    tensors_.push_back(Access::naming(tensor.viewed ? Cell::make_view(storage, moved_by(tensor.movements)) : storage));
+  }
+  arguments.signature = signature;
+  for (const Tensor& tensor : tensors_) arguments.tensors.push_back(&tensor);
+  arguments.numbers.assign(origin.numbers.begin(), origin.numbers.end());
+  arguments.values.assign(origin.values.begin(), origin.values.end());
+  gather(arguments, inputs, key);
+  key[kBoundsFact] = static_cast<std::int64_t>(origin.bounds);
+}
+
 void CapturedEntry::take(TracedGraph traced_graph) {
   size_guards.emplace(symbols, names);
   graph = std::move(traced_graph);

@@ -39,6 +39,25 @@ struct CapturedOrigin {
   Bounds bounds = Bounds::zero;
 };
 
+/// Tensors that stand for the arguments of a traced call, without elements: a trace of them is that of the call.
+class OriginCall {
+ public:
+  /// `signature`: that of the call's arguments. `origin` must outlive it.
+  OriginCall(const CapturedOrigin& origin, const void* signature);
+  OriginCall(const OriginCall&) = delete;
+  OriginCall& operator=(const OriginCall&) = delete;
+
+  detail::CapturedArguments arguments;
+  CapturedInputs inputs;
+  CallKey key;
+
+ private:
+  std::vector<detail::CellPtr> storages_;
+  std::vector<Tensor> tensors_;
+};
+/// The movements one after the other.
+detail::Path moved_by(std::vector<graph::NodePtr> movements);
+
 std::unique_ptr<CapturedOrigin> record_origin(const detail::CapturedArguments& arguments, const CapturedInputs& inputs,
                                               const detail::CapturedNames& names,
                                               const std::vector<SizeChoice>& choices, detail::CapturedForm form);

@@ -74,14 +74,6 @@ struct Placeholders {
       tensors.push_back(Access::naming(std::move(cell)));
     }
   }
-
- private:
-  static detail::Path moved_by(const std::vector<NodePtr>& movements) {
-    return [movements](NodePtr x) {
-      for (const NodePtr& movement : movements) x = graph::movement_like(*movement, std::move(x));
-      return x;
-    };
-  }
 };
 
 /// The positions and elements that a trace has asked for.

@@ -1,31 +1,17 @@
-// Compares a call of a captured function with a new trace of its callable (FunctionOptions::verify).
+// Compares an entry of a captured function with a new trace of its callable (FunctionOptions::verify).
 #pragma once
 
 #include "capture/captured.hpp"
 
 namespace oriel::api {
 
-/// What a call should give: the callable is traced anew, with all sizes as numbers, and run on the same elements. What
-/// it writes goes to storages of its own.
-class Expected {
- public:
-  /// The call as its entry is to get it. Throws what the callable throws.
-  Expected(const detail::Captured& captured, const detail::CapturedArguments& arguments, const CapturedInputs& inputs,
-           const CallKey& key, const detail::TracerBase& tracer);
-
-  /// Throws ArgumentError if the entry has given something else, or left other elements in an argument. Names the first
-  /// result and element that differ. Zeros of both signs are equal, and so are all NaN. Floats may differ by as many
-  /// roundings as another order of additions explains.
-  void compare(const detail::CapturedArguments& arguments, const detail::CapturedResults& results) const;
-
- private:
-  [[noreturn]] void refuse(const std::string& difference) const;
-  void compare_tensors(const std::string& what, const Tensor& got, const Tensor& want) const;
-
-  const detail::Captured& captured_;
-  const detail::TracerBase& tracer_;
-  std::vector<Tensor> own_;  // the arguments
-  detail::CapturedResults results_;
-};
+/// Traces the callable anew, on arguments like those of the call that made the entry, and compares the graphs exactly:
+/// operations, numbers, sizes, the elements of constants, and what becomes of results and arguments. Nothing is run, so
+/// no order of additions counts. Throws ArgumentError that names the first difference and its line, also if the new
+/// trace takes a guard that this call breaks. Throws what the callable throws.
+///
+/// Two host functions are equal if they are one object or have one name: the engine cannot look inside.
+void check_trace(const detail::Captured& captured, const CapturedEntry& entry,
+                 const detail::CapturedArguments& arguments, const CallKey& key, const detail::TracerBase& tracer);
 
 }  // namespace oriel::api

@@ -41,10 +41,11 @@ struct FunctionOptions {
   /// The most guards of an entry that name one symbolic size. With one more the size is fixed to its number in the
   /// trace, so that an entry is not checked at length for few sizes; for a marked size that is an ArgumentError.
   std::optional<std::size_t> guards_per_size = {};
-  /// For looking for values that went stale: every so many calls, and each one that is traced, the callable is traced
-  /// anew and run on the same elements, and all results are compared to the bit (zeros of both signs are equal, and all
-  /// NaN). A difference is an ArgumentError, which names the result and the first element; what the call wrote stays
-  /// written. Such a call takes as long as a traced one. 0: never.
+  /// For looking for values that went stale: in every so many calls, and in each one that is traced, the callable is
+  /// traced anew, and its graph is compared with what the entry holds, exactly. A difference is an ArgumentError before
+  /// anything runs, which names what has changed and its line: "at main.cpp:12 "Const 2: float32 ()" has become "Const
+  /// 5: float32 ()"". Such a call takes as long as a traced one. Host functions that are made anew are compared by
+  /// name. 0: never.
   std::uint64_t verify = 0;
   /// What reports call the arguments; arg0, arg1, ... where there is no name.
   std::vector<std::string> names = {};

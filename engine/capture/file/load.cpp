@@ -28,83 +28,62 @@ using graph::NodePtr;
 
 namespace {
 
-/// The movements one after the other.
-detail::Path path_of(std::vector<NodePtr> movements) {
-  return [movements = std::move(movements)](NodePtr x) {
-    for (const NodePtr& movement : movements) x = graph::movement_like(*movement, std::move(x));
-    return x;
-  };
-}
+/// Reads what the arguments of the traced call were.
+class OriginReader {
+ public:
+  explicit OriginReader(SavedReader& reader) : reader_(reader), bytes_(reader.bytes()) {}
 
-/// Tensors without elements that stand for the arguments of the call that was traced.
-struct LoadedCall {
-  CapturedOrigin origin;  // without the movements
-  std::vector<CellPtr> storages;
-  std::vector<Tensor> tensors;
-  CapturedArguments arguments;
-
-  explicit LoadedCall(SavedReader& reader);
-  LoadedCall(const LoadedCall&) = delete;
-
-  /// Must be read once the facts are known.
-  void read_choices(SavedReader& reader, const std::vector<FactName>& names);
+  CapturedOrigin read() {
+    origin_.bounds = static_cast<Bounds>(bytes_.u8_below(2, "a kind of bounds"));
+    for (std::size_t n = bytes_.count(8); n > 0; --n) origin_.form.values.push_back(bytes_.i64());
+    read_storages();
+    read_tensors();
+    for (std::size_t n = bytes_.count(8); n > 0; --n) {
+      const DType dtype = reader_.dtype();
+      if (dtype != DType::float32 && dtype != DType::float64) bytes_.fail("is damaged: a number is no float");
+      origin_.numbers.push_back({0, dtype});
+      origin_.names.numbers.push_back(reader_.name());
+    }
+    static_cast<void>(reader_.device());  // of the numbers, which is that of the first storage
+    for (std::size_t n = bytes_.count(13); n > 0; --n) {
+      origin_.values.push_back(bytes_.i64());
+      std::string name = reader_.name();
+      origin_.names.values.push_back({std::move(name), bytes_.flag()});
+    }
+    return std::move(origin_);
+  }
 
  private:
-  void read_storages(SavedReader& reader);
-  void read_tensors(SavedReader& reader);
+  void read_storages() {
+    for (std::size_t n = bytes_.count(21); n > 0; --n) {
+      const Device device = reader_.device();
+      origin_.storages.push_back({reader_.realized_kind(), device});
+    }
+  }
+
+  void read_tensors() {
+    std::size_t met = 0;
+    for (std::size_t n = bytes_.count(13); n > 0; --n) {
+      const std::uint32_t k = bytes_.below(std::min(met + 1, origin_.storages.size()), "a storage");
+      met = std::max<std::size_t>(met, k + 1);
+      const bool viewed = bytes_.flag();
+      std::vector<NodePtr> movements = NodeReader(reader_).movements(origin_.storages[k].kind.shape);
+      check_loaded(movements);  // each one is over positions of its own
+      if (!viewed && !movements.empty()) bytes_.fail("is damaged: a storage is moved");
+      origin_.tensors.push_back({k, std::move(movements), viewed});
+      origin_.names.tensors.push_back(reader_.name());
+    }
+    if (met != origin_.storages.size()) bytes_.fail("is damaged: no argument names a storage");
+  }
+
+  SavedReader& reader_;
+  ByteReader& bytes_;
+  CapturedOrigin origin_;
 };
 
-LoadedCall::LoadedCall(SavedReader& reader) {
+std::vector<SizeChoice> read_choices(SavedReader& reader, const std::vector<FactName>& names) {
   ByteReader& bytes = reader.bytes();
-  origin.bounds = static_cast<Bounds>(bytes.u8_below(2, "a kind of bounds"));
-  for (std::size_t n = bytes.count(8); n > 0; --n) origin.form.values.push_back(bytes.i64());
-  read_storages(reader);
-  read_tensors(reader);
-  for (std::size_t n = bytes.count(8); n > 0; --n) {
-    const DType dtype = reader.dtype();
-    if (dtype != DType::float32 && dtype != DType::float64) bytes.fail("is damaged: a number is no float");
-    origin.numbers.push_back({0, dtype});
-    origin.names.numbers.push_back(reader.name());
-  }
-  static_cast<void>(reader.device());  // of the numbers, which is that of the first storage
-  for (std::size_t n = bytes.count(13); n > 0; --n) {
-    origin.values.push_back(bytes.i64());
-    std::string name = reader.name();
-    origin.names.values.push_back({std::move(name), bytes.flag()});
-  }
-  for (const Tensor& tensor : tensors) arguments.tensors.push_back(&tensor);
-  arguments.numbers.assign(origin.numbers.begin(), origin.numbers.end());
-  arguments.values.assign(origin.values.begin(), origin.values.end());
-}
-
-void LoadedCall::read_storages(SavedReader& reader) {
-  for (std::size_t n = reader.bytes().count(21); n > 0; --n) {
-    const Device device = reader.device();
-    const graph::RealizedKind kind = reader.realized_kind();
-    const SymInt size = numel(kind.shape) * static_cast<std::int64_t>(itemsize(kind.dtype));
-    storages.push_back(Cell::make_storage(graph::realized_node(kind, runtime::memoryless(device, size.value()))));
-  }
-}
-
-void LoadedCall::read_tensors(SavedReader& reader) {
-  std::size_t met = 0;
-  for (std::size_t n = reader.bytes().count(13); n > 0; --n) {
-    const std::uint32_t k = reader.bytes().below(std::min(met + 1, storages.size()), "a storage");
-    met = std::max<std::size_t>(met, k + 1);
-    const bool viewed = reader.bytes().flag();
-    std::vector<NodePtr> movements = NodeReader(reader).movements(storages[k]->shape());
-    check_loaded(movements);  // each one is over positions of its own
-    if (!viewed && !movements.empty()) reader.bytes().fail("is damaged: a storage is moved");
-    origin.tensors.push_back({k, {}, viewed});
-    origin.names.tensors.push_back(reader.name());
-    tensors.push_back(
-        Access::naming(viewed ? Cell::make_view(storages[k], path_of(std::move(movements))) : storages[k]));
-  }
-  if (met != storages.size()) reader.bytes().fail("is damaged: no argument names a storage");
-}
-
-void LoadedCall::read_choices(SavedReader& reader, const std::vector<FactName>& names) {
-  ByteReader& bytes = reader.bytes();
+  std::vector<SizeChoice> choices;
   for (std::size_t n = bytes.count(40); n > 0; --n) {
     SizeChoice choice;
     choice.fact = bytes.below(names.size(), "a fact");
@@ -121,21 +100,22 @@ void LoadedCall::read_choices(SavedReader& reader, const std::vector<FactName>& 
     }
     choice.mark.multiple_of = bytes.i64();
     if (choice.mark.multiple_of < 1) bytes.fail("is damaged: a size is a multiple of nothing");
-    origin.choices.push_back(std::move(choice));
+    choices.push_back(std::move(choice));
   }
+  return choices;
 }
 
 /// Builds the nodes of a file on the placeholders of a trace.
 class ReplayTracer final : public detail::TracerBase {  // NOLINT(cppcoreguidelines-virtual-class-destructor)
  public:
-  ReplayTracer(SavedReader& reader, const LoadedCall& call, const detail::SavedSignature& signature)
-      : reader_(reader), call_(call), signature_(signature) {}
+  ReplayTracer(SavedReader& reader, const CapturedOrigin& origin, const detail::SavedSignature& signature)
+      : reader_(reader), origin_(origin), signature_(signature) {}
 
   detail::Shared<void> run(std::span<const Tensor> tensors, std::span<const Tensor> numbers,
                            detail::CapturedResults& results) const override {
-    std::vector<CellPtr> storages(call_.storages.size());
+    std::vector<CellPtr> storages(origin_.storages.size());
     for (std::size_t k = 0; k < tensors.size(); ++k)
-      storages[call_.origin.tensors[k].storage] = CellPtr(Access::cell(tensors[k]).storage());
+      storages[origin_.tensors[k].storage] = CellPtr(Access::cell(tensors[k]).storage());
     set_environment(environment(tensors));
     replay_guards();
     std::vector<NodePtr> nodes = read_nodes(storages, numbers);
@@ -151,10 +131,10 @@ class ReplayTracer final : public detail::TracerBase {  // NOLINT(cppcoreguideli
     read_results(tensors, storages, fresh, results);
     for (std::size_t n = reader_.bytes().count(5); n > 0; --n) results.sizes.push_back(reader_.number());
     set_environment(nullptr);
-    return signature_.like(call_.origin.form.values, results.tensors.size(), results.sizes.size());
+    return signature_.like(origin_.form.values, results.tensors.size(), results.sizes.size());
   }
-  detail::CapturedNames names(const FunctionOptions& /*options*/) const override { return call_.origin.names; }
-  detail::CapturedForm form(const void* /*like*/) const override { return call_.origin.form; }
+  detail::CapturedNames names(const FunctionOptions& /*options*/) const override { return origin_.names; }
+  detail::CapturedForm form(const void* /*like*/) const override { return origin_.form; }
   bool trusted() const override { return false; }
 
  private:
@@ -342,13 +322,13 @@ class ReplayTracer final : public detail::TracerBase {  // NOLINT(cppcoreguideli
       }
       std::vector<NodePtr> movements = NodeReader(reader_).movements(cell->shape());
       if (symbols_ == nullptr) check_loaded(movements);
-      if (!movements.empty()) cell = Cell::make_view(std::move(cell), path_of(std::move(movements)));
+      if (!movements.empty()) cell = Cell::make_view(std::move(cell), moved_by(std::move(movements)));
       results.tensors.push_back(Access::naming(std::move(cell)));
     }
   }
 
   SavedReader& reader_;
-  const LoadedCall& call_;
+  const CapturedOrigin& origin_;
   const detail::SavedSignature& signature_;
   mutable sym::Environment* symbols_ = nullptr;  // null as long as all sizes are numbers
 };
@@ -372,25 +352,18 @@ std::unique_ptr<CapturedEntry> decode_entry(const SavedEntry& saved, const std::
   by_use::operations();
   ByteReader bytes(saved.bytes, path);
   SavedReader reader(bytes, options);
-  LoadedCall call(reader);
-  call.origin.form.arguments = saved.arguments;
-  call.origin.form.result = saved.result;
-  call.arguments.signature = signature.signature;
-  CallKey key;
-  CapturedInputs inputs;
-  gather(call.arguments, inputs, key);
-  key[kBoundsFact] = static_cast<std::int64_t>(call.origin.bounds);
-  std::vector<FactName> about = name_facts(call.arguments, inputs, call.origin.names);
-  if (about.size() != key.size()) bytes.fail("is damaged: the arguments have other parts than names");
-  call.read_choices(reader, about);
-  const ReplayTracer tracer(reader, call, signature);
-  auto entry = trace(call.arguments, inputs, key, std::move(about), call.origin.choices, tracer, site);
-  entry->inputs = describe_inputs(call.arguments, inputs, call.origin.names, [&](std::size_t tensor) {
+  auto origin = std::make_unique<CapturedOrigin>(OriginReader(reader).read());
+  origin->form.arguments = saved.arguments;
+  origin->form.result = saved.result;
+  const OriginCall call(*origin, signature.signature);
+  std::vector<FactName> about = name_facts(call.arguments, call.inputs, origin->names);
+  if (about.size() != call.key.size()) bytes.fail("is damaged: the arguments have other parts than names");
+  origin->choices = read_choices(reader, about);
+  const ReplayTracer tracer(reader, *origin, signature);
+  auto entry = trace(call.arguments, call.inputs, call.key, std::move(about), origin->choices, tracer, site);
+  entry->inputs = describe_inputs(call.arguments, call.inputs, origin->names, [&](std::size_t tensor) {
     return entry->shapes.empty() ? nullptr : &entry->shapes[tensor];
   });
-  auto origin =
-      record_origin(call.arguments, inputs, call.origin.names, call.origin.choices, std::move(call.origin.form));
-  origin->bounds = call.origin.bounds;
   entry->origin = std::move(origin);
   prepare_sizes(bytes, *entry);
   if (!bytes.at_end()) bytes.fail("is damaged: an entry has bytes behind its end");

@@ -42,8 +42,8 @@ Bounds checked_now(const Call& call, const NodePtr& index, const IndexedAxis& ax
 Bounds checked_for(const Call& call, const Shape& result, const NodePtr& index, const IndexedAxis& axis, Bounds bounds);
 
 /// A bool without axes that is true. Work that needs it finds the least and the greatest element of `index` first, and
-/// ends with IndexError if one is no position: nothing is lost then. An export leaves it out. `counts`: a bool of the
-/// shape of `index`, an int64 then, that is true for those that have to be positions; null if all have to.
+/// ends with IndexError if one is no position: nothing is lost then. An export returns a status. `counts`: a bool of
+/// the shape of `index`, an int64 then, that is true for those that have to be positions; null if all have to.
 NodePtr position_check(const Call& call, NodePtr index, const IndexedAxis& axis, NodePtr counts = nullptr);
 /// Do rules make a number of the node, whatever its conditions and positions are?
 bool is_number(const NodePtr& node);

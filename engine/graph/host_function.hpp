@@ -1,6 +1,7 @@
 // What a HostCall node runs.
 #pragma once
 
+#include <algorithm>
 #include <atomic>
 #include <cstdint>
 #include <memory>
@@ -32,10 +33,18 @@ struct HostFunction {
 };
 using HostFunctionPtr = std::shared_ptr<const HostFunction>;
 
-/// What a file calls these functions begins with this, which no function of a user has.
+/// What a file calls these functions begins with this, which no function of a user has. Behind it stand the operation,
+/// the axis, whether -1 is the last position ("end"; else "start"), and what messages need.
 inline constexpr std::string_view kPositionCheck = "check_positions";
 
-/// Does the function give true, or throw? A plan for an export has true in its place.
+/// Does the function give true, or throw?
 inline bool only_checks(const HostFunction& function) { return function.saved.starts_with(kPositionCheck); }
+
+/// Of a check: is -1 the last position?
+inline bool counts_from_end(const HostFunction& check) {
+  std::string_view rest = check.saved;
+  for (int part = 0; part < 3; ++part) rest.remove_prefix(std::min(rest.find(':'), rest.size() - 1) + 1);
+  return rest.starts_with("end:");
+}
 
 }  // namespace oriel::graph

@@ -169,7 +169,8 @@ class PlanExporter {
     std::size_t number = 0;
     std::vector<std::int32_t> numbers;
     std::vector<std::size_t> values;
-    std::vector<SymInt> local;  // by argument: bytes of one that no other kernel reads, else 0
+    std::vector<SymInt> local;     // by argument: bytes of one that no other kernel reads, else 0
+    graph::HostFunctionPtr check;  // of positions, in place of a kernel
   };
   /// A lowered kernel with symbols, and at the hints.
   struct Part {
@@ -227,6 +228,10 @@ class PlanExporter {
       kernel.values.push_back(static_cast<std::size_t>(b.entry));
     kernel.local.resize(kernel.values.size());
     codegen::LoopProgram& program = parts.front().sized.program;
+    if (program.hosting && graph::only_checks(*program.hosting->function)) {
+      kernel.check = program.hosting->function;
+      return;
+    }
     const auto known = std::ranges::find_if(
         programs_, [&](const auto& other) { return !unit_.sized() && same_program(other.first, program); });
     kernel.number = known != programs_.end() ? known->second : unit_.kernels.size();
@@ -322,6 +327,7 @@ class PlanExporter {
     ExportUnit::Call& call = unit_.calls.emplace_back();
     call.kernel = kernel.number;
     call.numbers = kernel.numbers;
+    if (kernel.check) call.check = graph::counts_from_end(*kernel.check) ? "least >= -extent" : "least >= 0";
     const auto& order = plan_.plan_.graph.order;
     const auto now = static_cast<std::int32_t>(std::ranges::find(order, step.kernel.id) - order.begin());
     for (std::size_t a = 0; a < kernel.local.size(); ++a) {
@@ -406,7 +412,6 @@ void add_roots(ExportUnit& unit, std::span<const NodePtr> roots, const NameLeave
       throw DeviceError(kOperation, fmt::format("{} on {} and {}; an export is for one device: {}", sizes.works,
                                                 device.str(), other.str(), sizes.instead));
   key.keep_leaves();
-  key.checks = false;
   std::vector<mem::BufferPtr> buffers = key.leaves;
   std::vector<const Node*> leaves(buffers.size(), nullptr);
   const auto leaf_of = [&](const Node& node) {

@@ -42,7 +42,6 @@ struct Key {
   /// Values that this work keeps if it stores them anyway. Empty if it keeps nothing.
   std::vector<Awaited> awaited;
   std::int64_t keep_bytes = 0;  // the most bytes that it keeps of them; 0 for any number
-  bool checks = true;           // does the work check positions? An export cannot
 
   /// States that no leaf may be overwritten: somebody reads it after this work.
   void keep_leaves() {

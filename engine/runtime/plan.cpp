@@ -211,7 +211,7 @@ Plan make_plan(std::span<const graph::NodePtr> roots, const Key& key, const sche
   Plan plan;
   std::vector<std::int32_t> awaited;
   for (const Awaited& a : key.awaited) awaited.push_back(a.number);
-  plan.arena = std::make_shared<const schedule::Arena>(roots, key.order, key.parameters, awaited, key.checks);
+  plan.arena = std::make_shared<const schedule::Arena>(roots, key.order, key.parameters, awaited);
   schedule_kernels(plan, roots, key, leaves, request(plan, roots, key), limits);
   MemoryAssignment assignment(plan, leaves);
   const auto numbers = nodes_with_errors(key.order);

@@ -5,7 +5,6 @@
 #include <utility>
 
 #include "graph/build.hpp"
-#include "graph/host_function.hpp"
 #include "graph/layout.hpp"
 #include "oriel/error.hpp"
 #include "schedule/rules.hpp"
@@ -29,20 +28,18 @@ class Arena::Intake {
   EntryId entry_of(std::int32_t number) const { return entry_of_[static_cast<std::size_t>(number)]; }
 
  private:
-  bool is_left_out(std::size_t i) const;
   EntryId add_write(Entry entry, std::int32_t number, bool root);
   EntryId source_of(const Node& node, std::int32_t source);
 
   Arena& arena_;
   const graph::Order& order_;
   std::vector<EntryId> entry_of_;                     // by number
-  std::vector<bool> left_out_;                        // by number
   std::unordered_map<std::int32_t, EntryId> writes_;  // those that are entries, by number
 };
 
 Arena::Arena(std::span<const NodePtr> roots, const graph::Order& order, const Parameters& parameters,
-             std::span<const std::int32_t> named, bool checks)
-    : entries_(order.size()), checks_(checks) {
+             std::span<const std::int32_t> named)
+    : entries_(order.size()) {
   if (!roots.empty()) home_ = roots.front()->device;
   rules_off_ = schedule::rules_off(home_.context);
   Intake intake(*this, order, parameters);
@@ -52,26 +49,11 @@ Arena::Arena(std::span<const NodePtr> roots, const graph::Order& order, const Pa
   for (const std::int32_t number : named) named_.push_back(intake.entry_of(number));
 }
 
-// A check of positions, or what broadcasts and moves its result: the sources of node i are known.
-bool Arena::Intake::is_left_out(std::size_t i) const {
-  if (arena_.checks_ || order_.in_memory(i)) return false;
-  const Node& n = order_[i];
-  if (graph::is_host(n.op)) return graph::only_checks(*std::get<graph::HostFunctionPtr>(n.arg));
-  const bool moves = n.op == Op::Reshape || n.op == Op::Expand || n.op == Op::Copy;
-  return moves && left_out_[static_cast<std::size_t>(order_.sources(i)[0])];
-}
-
 void Arena::Intake::add_all() {
   std::vector<bool> root(order_.size());
   for (const std::int32_t r : order_.roots()) root[static_cast<std::size_t>(r)] = true;
-  left_out_.resize(order_.size());
   for (std::size_t i = 0; i < order_.size(); ++i) {
     const Node& n = order_[i];
-    left_out_[i] = is_left_out(i);
-    if (left_out_[i]) {
-      entry_of_[i] = arena_.make_const(graph::Scalar::of_int(n.dtype, 1), n.shape);
-      continue;
-    }
     Entry e;
     e.node = &n;
     e.op = order_.in_memory(i) ? Op::Buffer : n.op;

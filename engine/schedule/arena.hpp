@@ -82,10 +82,10 @@ using Parameters = std::vector<std::pair<std::int32_t, std::int32_t>>;
 class Arena {
  public:
   /// Takes in the nodes of `order`, which was built from these roots; `parameters` tells which constants stay symbolic.
-  /// A write of the whole target that is not a root is replaced by its value, and without `checks` a check of positions
-  /// by true. `named`: numbers of further nodes for which named(i) answers.
+  /// A write of the whole target that is not a root is replaced by its value. `named`: numbers of further nodes for
+  /// which named(i) answers.
   Arena(std::span<const graph::NodePtr> roots, const graph::Order& order, const Parameters& parameters,
-        std::span<const std::int32_t> named = {}, bool checks = true);
+        std::span<const std::int32_t> named = {});
 
   std::size_t size() const { return entries_.size(); }
   const Entry& operator[](EntryId id) const { return entries_[id]; }
@@ -133,7 +133,6 @@ class Arena {
   std::unordered_map<const graph::Node*, std::array<const graph::Node*, 3>> operands_;  // of calls of the host
   std::vector<std::pair<std::string, int>> fired_;
   std::vector<std::pair<std::string, std::string>> reasons_;
-  bool checks_;
   int depth_ = 0;
   Device home_;  // of the first root
   RulesOff rules_off_;

@@ -81,8 +81,12 @@ struct ExportedFiles {
 /// std::uint16_t, bool is std::uint8_t (0 or 1). The function allocates nothing, throws nothing, starts no thread and
 /// keeps no state. Outputs and scratch must not overlap anything else. The function checks this, null pointers and
 /// alignment before it writes anything. Inputs are only read: a write in place (assign) changes a copy, which is an
-/// output. Positions are the caller's: the function checks none. A read at a position outside its axis gives 0, and a
-/// write is left out, as with Bounds::zero.
+/// output.
+///
+/// Positions that the work checks (Bounds::checked) the function checks too: it returns Status::position if one lies
+/// outside its axis. Positions that were known when the program was built (an input of at most 4096 elements) were
+/// checked then, and not again; a captured function's export checks those of all arguments. With Bounds::zero nothing
+/// is checked: a read outside gives 0, and a write is left out.
 ///
 /// Export computes and realises nothing. A tensor that is already in memory is an input, and a result that is already
 /// in memory is copied. The exported function gives the engine's results to the bit if it is built with the flags that

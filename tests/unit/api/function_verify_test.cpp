@@ -143,7 +143,7 @@ TEST_CASE("constants with elements are compared by these, sizes by the guards th
   branch(zeros({7}));
   rounds = 7;  // 9 is still beyond it
   CHECK_NOTHROW(branch(zeros({9})));
-  CHECK(has(error_of(branch, zeros({6})), "it takes the guard arg0.size(0) > 7"));
+  CHECK(has(error_of(branch, zeros({6})), "it takes the guard x.size(0) > 7"));
 }
 
 TEST_CASE("shapes, dtypes, sizes, numbers and counts of results are compared") {

@@ -34,6 +34,7 @@ struct Exported {
   std::vector<Tensor> inputs;   // as in files.inputs
   std::vector<Tensor> outputs;  // as in files.outputs
   std::string numbers;          // a statement that sets `numbers`; empty if the function takes none
+  std::string status = "ok";    // what it returns
 };
 
 /// Does this machine have the compiler? clang++ may be missing.
@@ -84,7 +85,7 @@ class Program {
       body += "    void* scratch = memory(" + e.name + "::kScratchBytes);\n";
       if (!e.numbers.empty()) body += "    " + e.name + "::Numbers numbers;\n    " + e.numbers + "\n";
       body += "    if (" + e.name + "::run(inputs, outputs, " + (e.numbers.empty() ? "" : "numbers, ") +
-              "scratch) != " + e.name + "::Status::ok) return 1;\n" + saved + "  }\n";
+              "scratch) != " + e.name + "::Status::" + e.status + ") return 1;\n" + saved + "  }\n";
     }
     includes += kProgramFiles;
     std::ofstream(folder_ / "exports.cpp") << unit;

@@ -141,7 +141,8 @@ class SymbolicProgram {
           (numbers ? "numbers, " : "") + "scratch);\n  const auto shape = f::output::" + e.files.outputs[0].name +
           "::shape(sizes);\n  std::printf(\"%s %lld %d\", at.c_str(), static_cast<long long>(f::scratch_bytes(sizes)), "
           "static_cast<int>(shape.size()));\n  for (const auto n : shape) std::printf(\" %lld\", static_cast<long "
-          "long>(n));\n  std::printf(\" %s\\n\", status == f::Status::ok ? \"ok\" : \"refused\");\n";
+          "long>(n));\n  std::printf(\" %s\\n\", status == f::Status::ok ? \"ok\" : status == "
+          "f::Status::position ? \"position\" : \"refused\");\n";
       for (const ExportedArgument& t : e.files.outputs)
         text += "  write(folder + \"/\" + at + \"" + t.name + ".out\", outputs." + t.name + ", f::output::" + t.name +
                 "::bytes(sizes));\n  std::free(outputs." + t.name + ");\n";

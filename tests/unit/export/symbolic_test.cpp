@@ -113,6 +113,34 @@ TEST_CASE("exports of symbolic sizes give the bits of the captured function") {
   for (const auto& check : checks) check();
 }
 
+TEST_CASE("exports check the positions that the captured function checks") {
+  const TemporaryFolder folder;
+  SymbolicProgram program(folder);
+  const FunctionOptions open{.dynamic = Dynamic::yes, .names = {"x", "at"}};
+  const auto read = function([](Tensor x, Tensor at) { return take(x, at, 0) + 1; }, open);
+  const auto counted = function([](Tensor x, Tensor at) { return segment_sum(x, at, 4); }, open);
+  const auto unchecked = function([](Tensor x, Tensor at) { return take(x, at, 0, Bounds::zero) + 1; }, open);
+  const Tensor x = ramp({6, 3}, 0.7), table = ramp({50, 3}, 0.3);
+  const auto index = [](std::vector<int> list) { return Tensor::from(list, {static_cast<std::int64_t>(list.size())}); };
+  const Tensor first = index({0, -1, 2, 1, 3}), most = index({49, -50, 0}), past = index({1, 50, 2, 4});
+  const Tensor below = index({-51, 3, 3, 3}), groups = index({3, 0, 1, 1, 0, 2}), wrong = index({3, 0, 4, 1, 0, 2});
+  read(x, first), unchecked(x, first), counted(x, groups);
+  const std::size_t r = program.add("lookup", read.export_cpp(folder.path(), {.name = "lookup"}));
+  unchecked.export_cpp(folder.path(), {.name = "unchecked"});
+  const std::size_t c = program.add("counted", counted.export_cpp(folder.path(), {.name = "counted"}));
+  program.add_run(r, {50, 3, 3}, {table, most});
+  program.add_run(r, {50, 3, 4}, {table, past});
+  program.add_run(r, {50, 3, 4}, {table, below});
+  program.add_run(c, {6, 3}, {x, groups});
+  program.add_run(c, {6, 3}, {x, wrong});
+  program.build_and_run();
+  program.check(r, 0, {read(table, most)});
+  program.check(c, 0, {counted(x, groups)});
+  for (const std::size_t run : {1, 2}) CHECK(program.run(r, run).status == "position");
+  CHECK(program.run(c, 1).status == "position");
+  CHECK(file_text(folder / "unchecked.cpp").find("return Status::position") == std::string::npos);
+}
+
 TEST_CASE("exports of symbolic sizes refuse sizes that break a guard, and say which") {
   const TemporaryFolder folder;
   SymbolicProgram program(folder);

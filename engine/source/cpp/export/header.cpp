@@ -114,6 +114,7 @@ std::string export_header(std::span<const ExportUnit* const> plans) {
   null_pointer,  // of a tensor that has bytes, or of scratch where some are needed
   misaligned,    // a tensor to its elements' alignment, or scratch to kScratchAlignment
   overlapping,   // an output or scratch with anything else; inputs may overlap each other
+  position,      // an element of an input names a position outside its axis; outputs may have been written
 )");
   if (sized)
     text.add(R"(  guard,         // the function does not serve these sizes; explain() says which guard does not hold
@@ -130,8 +131,8 @@ std::size_t explain(const Sizes& sizes, char* text, std::size_t capacity) noexce
   else
     text.add("};\n");
   text.add(R"(
-/// Computes all outputs, on the calling thread. Unless the status is ok nothing was written. Allocates nothing, throws
-/// nothing and keeps no state: calls with other outputs and scratch may run at the same time.
+/// Computes all outputs, on the calling thread. Unless the status is ok or position nothing was written. Allocates
+/// nothing, throws nothing and keeps no state: calls with other outputs and scratch may run at the same time.
 )");
   text.line("[[nodiscard]] Status run({}{}) noexcept;\n\n}}  // namespace {}", run_parameters(unit, !numbers.empty()),
             sized ? "" : " = nullptr", unit.name);

@@ -240,8 +240,9 @@ class PlanSource {
       }
       list += (list.empty() ? "" : ", ") + one;
     }
-    const ExportUnit::Kernel& kernel = unit_.kernels[call.kernel];
     text.line("  {{\n    void* const arguments[] = {{{}}};", list);
+    if (!call.check.empty()) return write_check(text, call.check);
+    const ExportUnit::Kernel& kernel = unit_.kernels[call.kernel];
     if (!call.numbers.empty()) text.line("    kernel_{}::Scalar parameters[{}];", kernel.name, call.numbers.size());
     for (std::size_t p = 0; p < call.numbers.size(); ++p) {
       const bool floating = is_floating(unit_.numbers[static_cast<std::size_t>(call.numbers[p])].dtype);
@@ -251,6 +252,17 @@ class PlanSource {
     text.line("    kernel_{0}::{0}(arguments, {1}, 0, {2}{3}{4});\n  }}", kernel.name,
               call.numbers.empty() ? "nullptr" : "parameters", size(kernel.points), unit_.sized() ? ", z" : "",
               unit_.tiles_in_scratch ? ", tiles" : "");
+  }
+
+  /// What the host function of a check does (formula/position_check).
+  static void write_check(ExportWriter& text, const std::string& least) {
+    text.add(R"(    const auto number = [&](int k) { return *static_cast<const std::int64_t*>(arguments[k]); };
+    const std::int64_t least = number(0), greatest = number(1);
+    const auto extent =
+        static_cast<std::int64_t>(static_cast<std::uint64_t>(number(2)) + static_cast<std::uint64_t>(greatest));
+)");
+    text.line("    if (least <= greatest && !({} && greatest < extent)) return Status::position;", least);
+    text.line("    *static_cast<std::uint8_t*>(arguments[3]) = 1;\n  }}");
   }
 
   void write_memory(ExportWriter& text, const char* space, const char* group, const ExportedTensor& t, bool written) {

@@ -51,6 +51,7 @@ struct ExportUnit {
     std::size_t kernel = 0;
     std::vector<ExportMemory> arguments;
     std::vector<std::int32_t> numbers;  // what the kernel's parameters are
+    std::string check;                  // of positions: what the least one must satisfy; no kernel runs
   };
   struct Value {  // lives between kernels, from a call to another
     std::int32_t first = 0;

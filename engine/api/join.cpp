@@ -206,26 +206,40 @@ NodePtr chosen(const Call& call, std::span<const NodePtr> nodes, std::size_t axi
 // again, so that the work is n log n in the number of pieces: scheduling stores a group that is not small.
 constexpr std::size_t kLongestChain = 64;
 
-// A write of each piece into its place: one pass over all of them, where `chosen` asks at each point for the piece. It
-// costs a kernel for each piece and the memory of the result, so it is for long pieces in host memory.
+// A write of each piece into its place computes it once, where `chosen` computes all pieces at each point, and costs a
+// kernel for each piece and the memory of the result. Pieces that lie in memory are copied by one kernel, which is
+// slower only where it takes turns between long pieces. Writes are for host memory.
 constexpr std::size_t kFewestWrites = 4;
-constexpr double kFewestWritten = 1 << 15;  // elements of the result
-constexpr double kShortestWrite = 256;      // elements of a piece, on average
+constexpr double kFewestWritten = 1 << 15;   // elements of the result
+constexpr double kShortestWrite = 256;       // elements of a piece, on average
+constexpr double kShortestCopied = 1 << 14;  // the same of pieces in memory
+constexpr double kShortestRun = 256;         // elements of a piece in memory that lie together in the result
 
-bool worth_writing(std::span<const NodePtr> nodes) {
-  double elements = 0;
+/// Does the node lie in memory, seen through movements?
+bool lies_in_memory(const graph::Node* node) {
+  while (!node->realized() && graph::is_movement(node->op)) node = node->lazy_sources()[0].get();
+  return node->realized() || node->op == graph::Op::Buffer;
+}
+
+bool worth_writing(std::span<const NodePtr> nodes, std::size_t axis) {
+  double elements = 0, runs = 0;
+  bool copied = true;
   for (const NodePtr& node : nodes) {
-    double piece = 1;
-    for (const SymInt extent : node->shape) {
-      if (extent.is_symbolic()) return false;
-      piece *= static_cast<double>(extent.value());
+    double piece = 1, rows = 1;
+    for (std::size_t d = 0; d < node->shape.size(); ++d) {
+      if (node->shape[d].is_symbolic()) return false;
+      piece *= static_cast<double>(node->shape[d].value());
+      if (d < axis) rows *= static_cast<double>(node->shape[d].value());
     }
     if (node->device != nodes[0]->device) return false;
     elements += piece;
+    runs += rows;
+    copied = copied && lies_in_memory(node.get());
   }
-  return nodes.size() >= kFewestWrites && elements >= kFewestWritten &&
-         elements >= kShortestWrite * static_cast<double>(nodes.size()) &&
-         backend::backend_for(nodes[0]->device).capabilities().hosts;
+  if (nodes.size() < kFewestWrites || elements < kFewestWritten) return false;
+  if (!backend::backend_for(nodes[0]->device).capabilities().hosts) return false;
+  const double average = elements / static_cast<double>(nodes.size());
+  return copied ? average >= kShortestCopied && elements >= kShortestRun * runs : average >= kShortestWrite;
 }
 
 NodePtr written(const Call& call, std::span<const NodePtr> nodes, std::size_t axis) {
@@ -246,7 +260,7 @@ NodePtr written(const Call& call, std::span<const NodePtr> nodes, std::size_t ax
 }
 
 NodePtr joined(const Call& call, std::span<const NodePtr> nodes, std::size_t axis) {
-  if (worth_writing(nodes)) return written(call, nodes, axis);
+  if (worth_writing(nodes, axis)) return written(call, nodes, axis);
   if (nodes.size() <= kLongestChain) return chosen(call, nodes, axis);
   total_extent(call, nodes, axis);  // an overflow names all pieces
   const std::size_t count = (nodes.size() + kLongestChain - 1) / kLongestChain;

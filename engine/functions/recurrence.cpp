@@ -2,6 +2,7 @@
 #include <fmt/format.h>
 
 #include <algorithm>
+#include <limits>
 
 #include "formula/value.hpp"
 #include "oriel/arithmetic.hpp"
@@ -9,6 +10,7 @@
 #include "oriel/movement.hpp"
 #include "oriel/ops.hpp"
 #include "oriel/scan.hpp"
+#include "sym/decide.hpp"
 
 namespace oriel {
 
@@ -123,12 +125,23 @@ Tensor logcumsumexp(const Operand& x, std::int64_t axis) {
   const Value v = Value(call, call.node(x)).to(api::wide_dtype(dtype));
   if (v.shape().empty()) return v.to(dtype).tensor();
   const std::size_t at = call.axis(axis, v.shape().size());
-  const Tensor source = v.tensor();
-  return api::renamed(call, [&] {
-    const Tensor out = associative_scan([](const Tensor& a, const Tensor& b) { return logaddexp(a, b); },
-                                        Operand(source, Access::site(x)), static_cast<std::int64_t>(at));
-    return out.to(dtype);
-  });
+  if (sym::or_false(v.shape()[at] == 0)) return v.to(dtype).tensor();
+  // The result is m + log1p(s): m is the largest element up to each one, and s the sum of exp(x - m) without the 1 of m
+  // itself. It goes on by the factor f = exp(m[t-1] - m[t]): a new peak leaves (s + 1) * f, and the first one nothing.
+  const Value peak = Value(call, graph::scan(graph::Op::CumMax, v.node(), at, call.origin())).to(v.dtype());
+  // Differences of infinite peaks are NaN, those of the largest numbers are not.
+  const double most = v.dtype() == DType::float64 ? std::numeric_limits<double>::max()
+                                                  : static_cast<double>(std::numeric_limits<float>::max());
+  const Value finite = min(max(peak, -most), most);
+  Ranges before = api::whole(v.shape()), after = before, first(v.shape().size(), Range{0, 0});
+  before[at].hi = v.shape()[at] - 1;
+  after[at].lo = 1;
+  first[at].lo = 1;
+  const auto part = [&](const Ranges& range) { return Value(call, call.shrink(finite.node(), range)); };
+  const Value fallen = Value(call, graph::pad(exp(part(before) - part(after)).node(), first, call.origin()));
+  const Value added = where(v == peak, fallen, exp(v - finite));
+  const Value sum = Value(call, graph::recurrence(fallen.node(), added.node(), at, call.origin()));
+  return (peak + log1p(sum)).to(dtype).tensor();
 }
 
 Tensor linear_recurrence(const Operand& a, const Operand& b, std::int64_t axis, bool reverse) {

@@ -134,11 +134,33 @@ void Builder::grown(Dice& dice) {
 void Builder::joined(Dice& dice) {
   const std::size_t x = pick(dice);
   const std::size_t y = partner(dice, x);
-  if (at(x).rank() == 0 || at(x).shape() != at(y).shape()) {
-    return add(stack({at(x), at(x)}, 0), fmt::format("stack({{{0}, {0}}}, 0)", v(x)));
+  const std::size_t rank = at(x).rank();
+  const bool stacks = rank == 0 || dice.roll(3) == 0;
+  const auto axis = static_cast<std::int64_t>(dice.roll(stacks ? rank + 1 : rank));
+  const std::size_t kinds = rank == 0 ? 1 : at(x).shape() == at(y).shape() ? 4 : 3;
+  std::vector<Tensor> pieces;
+  std::string text;
+  for (std::size_t left = 2 + dice.roll(3); left > 0; --left) {
+    const std::size_t kind = dice.roll(kinds);
+    Tensor piece = at(x);
+    std::string name = v(x);
+    if (kind == 1) {
+      const auto along = static_cast<std::int64_t>(dice.roll(rank));
+      piece = flip(at(x), along);
+      name = fmt::format("flip({}, {})", v(x), along);
+    } else if (kind == 2 && !stacks) {
+      const std::int64_t n = at(x).size(axis).value();
+      piece = at(x).shrink({{n / 3, n}}, axis);
+      name = fmt::format("{}.shrink({{{{{}, {}}}}}, {})", v(x), n / 3, n, axis);
+    } else if (kind == 3) {
+      piece = at(y);
+      name = v(y);
+    }
+    pieces.push_back(piece);
+    text += (text.empty() ? "" : ", ") + name;
   }
-  const std::int64_t axis = dice.roll(at(x).rank());
-  add(concat({at(x), at(y), at(x)}, axis), fmt::format("concat({{{0}, {1}, {0}}}, {2})", v(x), v(y), axis));
+  if (stacks) return add(stack(pieces, axis), fmt::format("stack({{{}}}, {})", text, axis));
+  add(concat(pieces, axis), fmt::format("concat({{{}}}, {})", text, axis));
 }
 
 void Builder::windowed(Dice& dice) {

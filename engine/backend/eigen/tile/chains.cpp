@@ -253,9 +253,9 @@ bool join(Plan& plan, Chain chain, const Instr& in, const TileStep& last, TileSt
 
 }  // namespace
 
-std::vector<Stage> chained_stages(const codegen::LoopProgram& program, const isa::Table& table, ValueId wanted) {
-  std::vector<Stage> stages = program.stages;
-  std::vector<int> readers = count_readers(stages, program.values.size());
+std::vector<Stage> chained_stages(std::vector<Stage> stages, std::size_t values, const isa::Table& table,
+                                  ValueId wanted) {
+  std::vector<int> readers = count_readers(stages, values);
   // What is read from outside counts as having two more readers, so it is never an intermediate value.
   if (wanted != kNoValue) readers[static_cast<std::size_t>(wanted)] += 2;
   for (Stage& stage : stages) {

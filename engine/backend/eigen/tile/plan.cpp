@@ -3,6 +3,7 @@
 #include <algorithm>
 #include <limits>
 
+#include "backend/eigen/tile/patches.hpp"
 #include "backend/eigen/tile/plan_steps.hpp"
 #include "backend/eigen/tile/plan_tables.hpp"
 #include "backend/eigen/tile/registers.hpp"
@@ -86,7 +87,8 @@ class Planner {
         frame_(frame),
         rows_(rows),
         gathers_(frame == nullptr && rows == 0 ? find_row_gathers(program) : RowGathers()),
-        stages_(chained_stages(program, table, frame == nullptr ? kNoValue : frame->wanted)),
+        patched_(gathers_.any ? PatchedStages{program.stages, {}} : join_patches(program, wanted())),
+        stages_(chained_stages(patched_.stages, program.values.size(), table, wanted())),
         readers_(count_readers(stages_, program.values.size())),
         tables_(program, table, frame != nullptr, *plan_) {}
 
@@ -119,6 +121,8 @@ class Planner {
   Slot slot_of(ValueId v) const { return values_.slot[static_cast<std::size_t>(v)]; }
 
  private:
+  ValueId wanted() const { return frame_ == nullptr ? kNoValue : frame_->wanted; }
+
   [[noreturn]] void refuse(const std::string& why) const {
     throw DeviceError("compile", "kernel " + program_.name + " on eigen: " + why);
   }
@@ -274,6 +278,10 @@ class Planner {
     };
     switch (in.code) {
       case Code::Elementwise:
+        if (is_patch(in)) {
+          add_patch(in, walk, step);
+          break;
+        }
         element_step(in, program_.name, table_,
                      in.b != kNoValue && one_number(in.b, inner) && (in.c == kNoValue || one_number(in.c, inner)),
                      step);
@@ -305,6 +313,21 @@ class Planner {
     step.starts = gathers_.any && in.result != kNoValue && gathers_.starts[static_cast<std::size_t>(in.result)];
     const bool once = in.result != kNoValue && values_.repeated[static_cast<std::size_t>(in.result)];
     (once ? plan_->repeated : steps).push_back(step);
+  }
+
+  template <class Walk>
+  void add_patch(const Instr& in, const Walk& walk, TileStep& step) {
+    const PatchParts& parts = patched_.patches[static_cast<std::size_t>(in.aux)];
+    Patch patch;
+    patch.based = in.a != kNoValue;
+    patch.whole = parts.whole;
+    for (const std::int32_t aux : parts.accesses) {
+      const Access& access = program_.accesses[static_cast<std::size_t>(aux)];
+      patch.loads.push_back(tables_.add_access(access, walk(access), false));
+    }
+    step.kind = StepKind::Patch;
+    step.chain = static_cast<std::int32_t>(plan_->patches.size());
+    plan_->patches.push_back(std::move(patch));
   }
 
   /// The slot of a number for each outer point that loops read beside their tile: it is not spread over the tile.
@@ -342,7 +365,8 @@ class Planner {
   const TileFrame* frame_;
   std::int64_t rows_;  // of a row plan
   const RowGathers gathers_;
-  const std::vector<Stage> stages_;  // the program's, with chains in order
+  const PatchedStages patched_;
+  const std::vector<Stage> stages_;  // those of patched_, with chains in order
   const std::vector<int> readers_;   // by value
   std::int64_t tile_length_ = 1;
   PlanTables tables_;

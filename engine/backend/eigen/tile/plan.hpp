@@ -32,7 +32,7 @@ struct MemoryAccess {
   isa::CopyFn copy = nullptr;  // memory -> register for loads, register -> memory for stores
 };
 
-enum class StepKind : std::uint8_t { Compute, Chain, Copy, Fill, Load, Gather, GatherRows, Index, Valid, Store };
+enum class StepKind : std::uint8_t { Compute, Chain, Patch, Copy, Fill, Load, Gather, GatherRows, Index, Valid, Store };
 
 struct TileStep {
   StepKind kind = StepKind::Compute;
@@ -43,9 +43,10 @@ struct TileStep {
   Slot a = 0;
   Slot b = 0;
   Slot c = 0;
-  // Load, Gather, GatherRows, Index, Valid, Store: the access. Compute, Chain: the store that takes the result, or -1.
+  // Load, Gather, GatherRows, Index, Valid, Store: the access. Compute, Chain, Patch: the store that takes the result,
+  // or -1.
   std::int32_t access = -1;
-  std::int32_t chain = -1;  // Chain: index into `chains`
+  std::int32_t chain = -1;  // Chain, Patch: index into `chains` or `patches`
   std::int32_t constant = -1;
   std::int64_t ahead = 0;  // Load: bytes from a tile in place to the tile that is prefetched meanwhile
   isa::ElementFn element = nullptr;
@@ -68,6 +69,13 @@ struct Chain {
 };
 /// The most links of a chain.
 inline constexpr int kMostLinks = 16;
+
+/// Parts of memory that fill a tile (patches.hpp).
+struct Patch {
+  std::vector<std::int32_t> loads;  // accesses of the plan; no two have an element at the same point
+  bool based = false;               // the elements beside them are those of operand a; else 0
+  bool whole = false;               // nothing is beside them
+};
 
 /// An outer value that is spread over the inner points before a stage's loops.
 struct Broadcast {
@@ -180,6 +188,7 @@ struct Plan final : Kernel {
   std::vector<StagePlan> stages;
   std::vector<MemoryAccess> accesses;
   std::vector<Chain> chains;
+  std::vector<Patch> patches;
   std::vector<Pinned> pinned;
   // If not 0, a block is a multiple of this many points, after which some loads repeat. They are done once for each
   // launch and thread, for the points of a block.

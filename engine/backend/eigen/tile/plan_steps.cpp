@@ -55,12 +55,16 @@ void pair_stores(const codegen::LoopProgram& program, const Plan& plan, bool cop
   };
   for (std::size_t i = 0; i < steps.size(); ++i) {
     const TileStep& step = steps[i];
-    const bool computes = step.kind == StepKind::Compute || step.kind == StepKind::Chain;
+    const bool computes =
+        step.kind == StepKind::Compute || step.kind == StepKind::Chain || step.kind == StepKind::Patch;
     if (computes && !stays(step.dst)) writer[step.dst] = i;
     if (step.kind != StepKind::Store) continue;
     const auto found = writer.find(step.a);
     if (found == writer.end()) continue;
     const MemoryAccess& r = plan.accesses[static_cast<std::size_t>(step.access)];
+    // The parts of a patch are read while it is written.
+    const bool shares = program.arguments[static_cast<std::size_t>(r.buffer)].shares >= 0;
+    if (steps[found->second].kind == StepKind::Patch && shares) continue;
     if (steps[found->second].access < 0 && r.same && !r.stream &&
         !overwrites_early(program, plan, copied_inputs, steps, found->second, i)) {
       steps[found->second].access = step.access;

@@ -46,10 +46,10 @@ std::vector<int> count_readers(const std::vector<codegen::Stage>& stages, std::s
 /// Marks the stage's broadcasts that need not be spread.
 void find_uniform_values(StagePlan& stage, const std::vector<Chain>& chains);
 
-/// The program's stages with the operations of each chain next to each other, after everything that they read.
-/// Operations whose result only the next one reads are marked. `wanted` stays a value of its own.
-std::vector<codegen::Stage> chained_stages(const codegen::LoopProgram& program, const isa::Table& table,
-                                           codegen::ValueId wanted);
+/// The stages with the operations of each chain next to each other, after everything that they read. Operations whose
+/// result only the next one reads are marked. `values`: of the program. `wanted` stays a value of its own.
+std::vector<codegen::Stage> chained_stages(std::vector<codegen::Stage> stages, std::size_t values,
+                                           const isa::Table& table, codegen::ValueId wanted);
 
 /// Joins the steps of marked operations if they still follow each other: to the function of a pair, if the table has
 /// it, or to a chain. `made` has the instruction of each step. `number` says which registers hold one number in all

@@ -49,6 +49,11 @@ AccessWalker::AccessWalker(const codegen::Access& access, std::size_t outer, boo
   joined_ = all_.size() < slow_.size() + fast_.size();
   fast_points_ = 1;
   for (const AccessAxis& axis : fast_) fast_points_ *= axis.extent;
+  last_ = 0;
+  for (const AccessAxis& axis : all_) {
+    first_ = first_ * axis.extent + axis.begin;
+    last_ = last_ * axis.extent + axis.end - 1;
+  }
   uniform_ = access.affine();
   for (const AccessAxis& axis : all_) {
     masked_ = masked_ || axis.cut();

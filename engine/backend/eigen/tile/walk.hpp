@@ -34,6 +34,11 @@ class AccessWalker {
   std::int64_t offset() const noexcept { return offset_; }
   /// Parts of a tile may be invalid: fill with zeros before the boxes are copied.
   bool masked() const noexcept { return masked_; }
+  /// Has no point of the tile an element? True only where that is easily seen.
+  bool misses(const Tile& tile) const noexcept {
+    return (tile.slow + tile.rows - 1) * fast_points_ + tile.fast + tile.cols <= first_ ||
+           tile.slow * fast_points_ + tile.fast > last_;
+  }
   /// Boxes come by their elements' places, and no box lies between two rows of another.
   bool in_order() const noexcept { return digits_.has_value(); }
 
@@ -153,6 +158,8 @@ class AccessWalker {
   Axes fast_;
   Axes all_;  // slow loops then fast ones, joined where they can be
   std::int64_t fast_points_ = 1;
+  std::int64_t first_ = 0;  // of the points with an element, counted row by row, the first
+  std::int64_t last_ = -1;  // and the last one; further maps may leave out more
   std::int64_t offset_ = 0;
   bool joined_ = false;  // all_ is shorter than slow_ and fast_ apart, or one of them is trivial
   bool nothing_ = false;

@@ -89,6 +89,7 @@ class Worker {
   void run_steps(const std::vector<TileStep>& steps, const Tile& tile);
   void run_step(const TileStep& step, const Tile& tile);
   void run_chain(const TileStep& step, const Tile& tile) const;
+  void patch(const TileStep& step, const Tile& tile);
   void load(const TileStep& step, const Tile& tile);
   void pick(const TileStep& step, const Tile& tile);
   void pick_rows(const TileStep& step, const Tile& tile);

@@ -198,34 +198,25 @@ class Batcher {
 
   NodePtr moved(const Node& node, NodePtr x, const Shape& from, const graph::Origin& origin) const {
     const Shape shape = in_front(count_, node.shape);
-    const auto* const ints = std::get_if<Ints>(&node.arg);
-    const auto* const ranges = std::get_if<std::shared_ptr<const Ranges>>(&node.arg);
     switch (graph::row(node.op).takes) {
       case graph::Takes::Target:
         if (node.op == Op::Mark) return graph::make_node(Op::Mark, node.dtype, shape, node.arg, {&x, 1}, origin);
         return graph::reshape(std::move(x), shape, origin);
-      case graph::Takes::Extents:
-        return graph::expand(std::move(x), shape, origin);
       case graph::Takes::Format:
         return x;
       case graph::Takes::View:
         return graph::view_inside(std::move(x), in_front_of(*graph::move_of(node).view, from), origin);
-      case graph::Takes::Slices:
-      case graph::Takes::Pads: {
-        Ranges all = **ranges;
-        all.insert(all.begin(), graph::row(node.op).takes == graph::Takes::Pads ? Range{0, 0} : Range{0, count_});
-        return graph::move(std::move(x), {node.op, shape, nullptr, &all}, origin);
-      }
       default:
         break;
     }
-    Ints all = *ints;
-    const bool axes = graph::row(node.op).takes != graph::Takes::Numbers;
-    if (axes)
-      for (SymInt& axis : all) axis = axis + 1;
-    if (graph::row(node.op).takes == graph::Takes::Order) all.insert(all.begin(), SymInt(0));
-    if (!axes) all.insert(all.begin(), SymInt(1));
-    return graph::move(std::move(x), {node.op, shape, &all}, origin);
+    // Axis by axis: the same map with an axis in front, which is read as it is.
+    graph::IndexMap map = graph::movement(node.op).map(from, graph::move_of(node));
+    for (graph::AxisRead& read : map.axes) ++read.axis;
+    map.axes.insert(map.axes.begin(), graph::AxisRead{});
+    map.shape = in_front(count_, map.shape);
+    const std::optional<graph::Arg> argument = graph::argument_of(node.op, in_front(count_, from), map);
+    if (argument) return graph::move(std::move(x), graph::move_of(node.op, shape, *argument), origin);
+    return graph::view_inside(std::move(x), in_front_of(graph::view_of(graph::move_of(node), from), from), origin);
   }
 
   NodePtr scan(const Node& node, const graph::Node::Sources& sources, std::vector<NodePtr>& all,

@@ -91,14 +91,14 @@ void LoadedCall::read_tensors(SavedReader& reader) {
   for (std::size_t n = reader.bytes().count(13); n > 0; --n) {
     const std::uint32_t k = reader.bytes().below(std::min(met + 1, storages.size()), "a storage");
     met = std::max<std::size_t>(met, k + 1);
-    const bool viewed = reader.bytes().flag();
+    const bool is_view = reader.bytes().flag();
     std::vector<NodePtr> movements = NodeReader(reader).movements(storages[k]->shape());
     check_loaded(movements);  // each one is over positions of its own
-    if (!viewed && !movements.empty()) reader.bytes().fail("is damaged: a storage is moved");
-    origin.tensors.push_back({k, {}, viewed});
+    if (!is_view && !movements.empty()) reader.bytes().fail("is damaged: a storage is moved");
+    origin.tensors.push_back({k, {}, is_view});
     origin.names.tensors.push_back(reader.name());
     tensors.push_back(
-        Access::naming(viewed ? Cell::make_view(storages[k], path_of(std::move(movements))) : storages[k]));
+        Access::naming(is_view ? Cell::make_view(storages[k], path_of(std::move(movements))) : storages[k]));
   }
   if (met != storages.size()) reader.bytes().fail("is damaged: no argument names a storage");
 }

@@ -1,6 +1,8 @@
 // Shared by the oracle's elementwise ops and reductions.
 #pragma once
 
+#include <cmath>
+
 #include "reference/number.hpp"
 
 namespace oriel::reference {

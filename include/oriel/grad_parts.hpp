@@ -20,7 +20,8 @@ class Tape;
 namespace ORIEL_API oriel {  // NOLINT(modernize-concat-nested-namespaces): it has an attribute
 namespace detail {
 
-/// While one lives, work of this thread keeps what derivatives need, so that a function may ask for elements.
+/// While it lives, this thread keeps what each value that it realises was computed from. So a function that asks for
+/// elements can be differentiated.
 class Deriving {
  public:
   Deriving();
@@ -36,7 +37,7 @@ class Derivative;
 
 /// Stand-ins for the tensors of argument `argument`. Throws DTypeError, which names it, unless all are floats.
 std::vector<Tensor> variables(std::span<const Tensor> of, const char* operation, std::size_t argument);
-/// The same elements under other names: a write to one shows in none of the others.
+/// Tensors with the same elements and storages of their own, so that writes to them do not show in `of`.
 std::vector<Tensor> renamed(std::span<const Tensor> of);
 /// The derivatives of results by variables.
 Shared<const Derivative> derivative(std::span<const Tensor> results, std::span<const Tensor> by, const char* operation);
@@ -62,7 +63,7 @@ std::vector<Tensor> parts_of(const T&... x) {
   return out;
 }
 
-/// The structure with other tensors. `next` moves on.
+/// A copy of the structure that holds the tensors from `next` on. Moves `next` behind the last one.
 template <class T>
 T with_parts(const T& like, const Tensor*& next) {
   T out = like;
@@ -77,7 +78,7 @@ T with_parts(const T& like, const std::vector<Tensor>& parts) {
   return with_parts(like, next);
 }
 
-/// One alone is itself, more are a tuple.
+/// The only element of a tuple of one; a longer tuple as it is.
 template <class First, class... Rest>
 auto alone_or_tuple(std::tuple<First, Rest...>&& all) {
   if constexpr (sizeof...(Rest) == 0)

@@ -36,8 +36,8 @@ class Mapping {
 
 /// What vmap maps.
 struct VmapOptions {
-  /// For each argument the axis that counts its entries, of all tensors in it; nothing: the argument is the same for
-  /// all entries. Arguments that are not listed have axis 0.
+  /// The axis of each argument that counts its entries, in all tensors of the argument; nullopt: all entries share the
+  /// argument. Arguments that are not listed have axis 0.
   std::vector<std::optional<std::int64_t>> in = {};
   std::int64_t out = 0;  ///< the axis of the results that counts them
 };

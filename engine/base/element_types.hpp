@@ -1,6 +1,8 @@
 // From a dtype to the C++ type of its elements.
 #pragma once
 
+#include <limits>
+
 #include "oriel/dtype.hpp"
 
 namespace oriel::base {
@@ -37,6 +39,11 @@ decltype(auto) with_element_type(DType dtype, F&& f) {
       return f.template operator()<double>();
   }
   __builtin_unreachable();
+}
+
+/// The largest finite number of a dtype of floats.
+inline double largest_finite(DType dtype) {
+  return with_element_type(dtype, []<class T>() { return static_cast<double>(std::numeric_limits<T>::max()); });
 }
 
 }  // namespace oriel::base

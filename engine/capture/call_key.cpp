@@ -234,20 +234,20 @@ Movements movements_of(detail::ViewCell& view, const graph::NodePtr& storage) {
   return out;
 }
 
-/// Adds the facts of a storage that is met for the first time. `viewed`: the tensor is a view of it.
+/// Adds the facts of a storage that is met for the first time. `is_view`: the tensor is a view of it.
 template <class Sink>
-void say_storage(const Node& n, std::size_t tensor, bool viewed, Sink& sink) {
+void say_storage(const Node& n, std::size_t tensor, bool is_view, Sink& sink) {
   sink(static_cast<std::int64_t>(n.dtype), Kind::dtype, ".dtype", tensor);
-  sink(static_cast<std::int64_t>(n.shape.size()), Kind::integer, viewed ? ".base.rank" : ".rank", tensor);
+  sink(static_cast<std::int64_t>(n.shape.size()), Kind::integer, is_view ? ".base.rank" : ".rank", tensor);
   sink(packed(n.device), Kind::device, ".device", tensor);
   const bool may_vary = n.layout_class == LayoutClass::RowMajor;
-  sink(n.shape, may_vary ? Kind::size : Kind::integer, viewed ? ".base.size" : ".size", tensor);
-  const char* const order_name = viewed ? ".base" : "";
+  sink(n.shape, may_vary ? Kind::size : Kind::integer, is_view ? ".base.size" : ".size", tensor);
+  const char* const order_name = is_view ? ".base" : "";
   if (n.layout_class == LayoutClass::RowMajor) return sink(0, Kind::order, order_name, tensor);
   const Ints* memory = graph::memory_strides(n);
   const int order = (n.layout_class == LayoutClass::Ordered ? 1 : 2) + (memory != nullptr ? 2 : 0);
   sink(order, Kind::order, order_name, tensor);
-  sink(n.found->layout.strides, Kind::integer, viewed ? ".base.stride" : ".stride", tensor);
+  sink(n.found->layout.strides, Kind::integer, is_view ? ".base.stride" : ".stride", tensor);
   if (memory != nullptr) sink(*memory, Kind::integer, ".memory_stride", tensor);
 }
 
@@ -396,13 +396,13 @@ std::vector<std::string> describe_inputs(const CapturedArguments& arguments, con
   std::vector<std::string> lines;
   for (std::size_t k = 0; k < arguments.tensors.size(); ++k) {
     const Tensor& x = *arguments.tensors[k];
-    const bool viewed = Access::cell(x).view_cell() != nullptr;
+    const bool is_view = Access::cell(x).view_cell() != nullptr;
     const Shape* const shape = symbolic(k);
     std::string line = fmt::format("{}: {} {} on {}", names.tensors[k], name(x.dtype()),
                                    to_string(shape != nullptr ? *shape : x.shape()), x.device().str());
     if (const Layout layout = x.layout(); layout.strides != contiguous_strides(layout.shape))
       line += fmt::format(", strides {}", to_string(layout.strides));
-    if (viewed) line += ", a view";
+    if (is_view) line += ", a view";
     for (std::size_t j = 0; j < k; ++j) {
       if (inputs.storage_of[j] != inputs.storage_of[k]) continue;
       line += ", of the storage of " + names.tensors[j];

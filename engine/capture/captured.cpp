@@ -148,10 +148,10 @@ void tell_apart(const std::vector<const CapturedEntry*>& earlier, const std::vec
   };
   const auto were_equal = [&](std::size_t a, std::size_t b) {
     return std::ranges::all_of(earlier, [&](const CapturedEntry* entry) {
-      const auto known = [&](std::size_t k) {
+      const auto has_fact = [&](std::size_t k) {
         return entry->traced.size() == key.size() && entry->names[k].subject == names[k].subject;
       };
-      return !known(a) || !known(b) || entry->traced[a] == entry->traced[b];
+      return !has_fact(a) || !has_fact(b) || entry->traced[a] == entry->traced[b];
     });
   };
   for (std::size_t i = 0; i < choices.size(); ++i) {

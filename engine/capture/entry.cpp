@@ -27,10 +27,10 @@ std::vector<NodePtr> movements_from(Cell& cell, const CapturedOrigin::Storage& s
       numel(storage.kind.shape).value() * static_cast<std::int64_t>(itemsize(storage.kind.dtype));
   const NodePtr stand_in = graph::realized_node(storage.kind, runtime::memoryless(storage.device, bytes));
   const detail::ViewCell* const view = cell.view_cell();
-  Movements found;
-  if (!find_movements(view != nullptr ? view->over(stand_in) : stand_in, stand_in.get(), found))
+  Movements movements;
+  if (!find_movements(view != nullptr ? view->over(stand_in) : stand_in, stand_in.get(), movements))
     throw InternalError("function", "a view does not lead to its storage");
-  return {found.rbegin(), found.rend()};
+  return {movements.rbegin(), movements.rend()};
 }
 
 /// The numbers of a call, as elements in memory.
@@ -105,7 +105,7 @@ OriginCall::OriginCall(const CapturedOrigin& origin, const void* signature) {
   }
   for (const CapturedOrigin::Argument& tensor : origin.tensors) {
     const CellPtr& storage = storages_[tensor.storage];
-    tensors_.push_back(Access::naming(tensor.viewed ? Cell::make_view(storage, moved_by(tensor.movements)) : storage));
+    tensors_.push_back(Access::naming(tensor.is_view ? Cell::make_view(storage, moved_by(tensor.movements)) : storage));
   }
   arguments.signature = signature;
   for (const Tensor& tensor : tensors_) arguments.tensors.push_back(&tensor);
@@ -118,13 +118,13 @@ OriginCall::OriginCall(const CapturedOrigin& origin, const void* signature) {
 void CapturedEntry::take(TracedGraph traced_graph) {
   size_guards.emplace(symbols, names);
   graph = std::move(traced_graph);
-  std::vector<std::size_t> known;
+  std::vector<std::size_t> computed_before;
   std::vector<std::vector<std::size_t>> divided = divide_into_stages(graph);
   for (std::size_t s = 0; s < divided.size(); ++s) {
     const CapturedStage& stage =
-        stages.emplace_back(graph, symbols, std::move(divided[s]), known, s + 1 == divided.size());
+        stages.emplace_back(graph, symbols, std::move(divided[s]), computed_before, s + 1 == divided.size());
     const std::vector<std::size_t>& computes = stage.graph().computes();
-    known.insert(known.end(), computes.begin(), computes.end());
+    computed_before.insert(computed_before.end(), computes.begin(), computes.end());
   }
 }
 
@@ -242,16 +242,16 @@ void CapturedEntry::run(const CapturedInputs& given, const CallKey& call_key, co
                         detail::CapturedResults& out) const {
   Call call(*this, given, arguments);
   call.values.resize(graph.values.size());
-  CallKey counted;  // the key, and the counts that are known so far
-  const CallKey* known = &call_key;
+  CallKey counted;  // the key, and the counts that earlier stages computed
+  const CallKey* key = &call_key;
   for (std::size_t k = 0;; ++k) {
-    size_guards->check_deferred({known->data(), known->size()}, k == 0 ? 0 : known->size() - 1);
-    if (k == graph.unbacked.size()) out.sizes = result_sizes.at({known->data(), known->size()});
+    size_guards->check_deferred({key->data(), key->size()}, k == 0 ? 0 : key->size() - 1);
+    if (k == graph.unbacked.size()) out.sizes = result_sizes.at({key->data(), key->size()});
     const std::shared_ptr<const CapturedPlan> plan =
-        stages[k].plan({known->data(), known->size()}, {call.values.data(), call.values.size()});
+        stages[k].plan({key->data(), key->size()}, {call.values.data(), call.values.size()});
     call.run(*plan, stages[k].graph().computes());
     if (k == graph.unbacked.size()) return finish(call, *plan, out);
-    if (k == 0) known = &(counted = call_key);
+    if (k == 0) key = &(counted = call_key);
     const NodePtr value = call.node(graph.unbacked[k].mask);
     const bool element = graph.unbacked[k].element;
     call.unbacked.push_back(element ? value : true_positions(value, Site::unknown()));

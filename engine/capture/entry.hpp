@@ -27,7 +27,7 @@ struct CapturedOrigin {
   struct Argument {
     std::size_t storage = 0;
     std::vector<graph::NodePtr> movements;  // of a view, from its storage on; over other memory
-    bool viewed = false;                    // also for a view that changes nothing
+    bool is_view = false;                   // also for a view that changes nothing
   };
   std::vector<Storage> storages;
   std::vector<Argument> tensors;

@@ -171,7 +171,7 @@ class EntryExport {
         base = contents(result.index);
       } else {
         const api::CapturedOrigin::Argument& argument = entry_.origin->tensors[result.index];
-        if (argument.viewed)
+        if (argument.is_view)
           refuse(
               fmt::format("result {} is an argument that is a view, or a view of one; return a copy of it "
                           "(contiguous), or {}",

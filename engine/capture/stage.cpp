@@ -118,8 +118,8 @@ std::shared_ptr<CapturedPlan> StagePlan::at(std::span<const std::int64_t> key, s
 }
 
 CapturedStage::CapturedStage(const TracedGraph& graph, const SizeSymbols& symbols, std::vector<std::size_t> computes,
-                             const std::vector<std::size_t>& known, bool last)
-    : graph_(graph, std::move(computes), known, last),
+                             const std::vector<std::size_t>& computed_before, bool last)
+    : graph_(graph, std::move(computes), computed_before, last),
       symbols_(symbols),
       last_(last),
       plans_(graph_.sizes().variables().empty()) {

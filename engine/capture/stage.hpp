@@ -108,8 +108,8 @@ class StageGraph {
  public:
   /// `computes`: the values of the stage. `known`: the values of earlier stages. `last`: has the results' movements.
   /// `graph` must outlive it.
-  StageGraph(const TracedGraph& graph, std::vector<std::size_t> computes, const std::vector<std::size_t>& known,
-             bool last);
+  StageGraph(const TracedGraph& graph, std::vector<std::size_t> computes,
+             const std::vector<std::size_t>& computed_before, bool last);
 
   const TracedGraph& traced() const noexcept { return graph_; }
   const std::vector<std::size_t>& computes() const noexcept { return computes_; }
@@ -173,7 +173,7 @@ class CapturedStage {
  public:
   /// As StageGraph. `graph` and `symbols` must outlive it.
   CapturedStage(const TracedGraph& graph, const SizeSymbols& symbols, std::vector<std::size_t> computes,
-                const std::vector<std::size_t>& known, bool last);
+                const std::vector<std::size_t>& computed_before, bool last);
   ~CapturedStage();
   CapturedStage(const CapturedStage&) = delete;
   CapturedStage& operator=(const CapturedStage&) = delete;

@@ -15,15 +15,15 @@ using graph::NodePtr;
 
 namespace {
 
-/// What a value needs, up to values that are known.
+/// What a value needs, up to values that are given.
 class Needs {
  public:
-  Needs(const Node* value, const graph::Numbering& known) {
+  Needs(const Node* value, const graph::Numbering& given) {
     std::vector<const Node*> waiting{value};
     while (!waiting.empty()) {
       const Node* const node = waiting.back();
       waiting.pop_back();
-      if (known.find(node) >= 0 || !seen_.insert(node)) continue;
+      if (given.find(node) >= 0 || !seen_.insert(node)) continue;
       nodes_.push_back(node);
       if (node->realized()) continue;
       for (const NodePtr& source : node->sources) waiting.push_back(source.get());
@@ -49,7 +49,7 @@ bool costly(const Node* value) {
 }  // namespace
 
 StageGraph::StageGraph(const TracedGraph& graph, std::vector<std::size_t> computes,
-                       const std::vector<std::size_t>& known, bool last)
+                       const std::vector<std::size_t>& computed_before, bool last)
     : graph_(graph), computes_(std::move(computes)) {
   using Kind = CapturedValue::Kind;
   const auto add = [&](Kind kind, const std::vector<TracedGraph::Input>& inputs) {
@@ -61,7 +61,8 @@ StageGraph::StageGraph(const TracedGraph& graph, std::vector<std::size_t> comput
   for (std::size_t k = 0; k < graph_.unbacked.size(); ++k)
     leaves_.push_back(
         {{Kind::unbacked, k}, graph_.unbacked[k].positions.placeholder.get(), &graph_.unbacked[k].positions.kind});
-  for (const std::size_t value : known) leaves_.push_back({{Kind::output, value}, graph_.values[value].get(), nullptr});
+  for (const std::size_t value : computed_before)
+    leaves_.push_back({{Kind::output, value}, graph_.values[value].get(), nullptr});
   walk();
   for (const auto& movements : graph_.movements) {
     if (!last) break;

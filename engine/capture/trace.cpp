@@ -126,18 +126,18 @@ class UnbackedInputs final : public runtime::UnbackedValues {  // NOLINT(cppcore
 /// The movements of `paths`, from `base` to `view`, the first one first.
 std::vector<NodePtr> movements_from(Cell& base, Cell& view, const std::vector<detail::Path>& paths) {
   if (paths.empty()) return {};
-  Movements found;
-  if (find_movements(view.node(), base.node().get(), found)) return {found.rbegin(), found.rend()};
+  Movements movements;
+  if (find_movements(view.node(), base.node().get(), movements)) return {movements.rbegin(), movements.rend()};
   // The builders have joined a movement with those below the base.
-  found.clear();
+  movements.clear();
   constexpr std::int64_t kBytes = 8;  // any number but 0
   const graph::RealizedKind kind{.dtype = base.dtype(), .shape = base.shape()};
   const NodePtr bottom = graph::realized_node(kind, runtime::memoryless(base.device(), kBytes));
   NodePtr node = bottom;
   for (const detail::Path& path : paths) node = path(std::move(node));
-  if (!find_movements(std::move(node), bottom.get(), found))
+  if (!find_movements(std::move(node), bottom.get(), movements))
     throw InternalError("function", "a result's view does not lead to its storage");
-  return {found.rbegin(), found.rend()};
+  return {movements.rbegin(), movements.rend()};
 }
 
 /// Reads what the callable has computed from its result and its arguments.

@@ -6,6 +6,7 @@
 #include <limits>
 #include <numbers>
 
+#include "base/element_types.hpp"
 #include "formula/interpolation.hpp"
 #include "oriel/error.hpp"
 
@@ -19,13 +20,6 @@ using api::Value;
 using graph::NodePtr;
 
 namespace {
-
-// The largest finite number of a float dtype.
-double largest_finite(DType dtype) {
-  if (dtype == DType::float64) return std::numeric_limits<double>::max();
-  if (dtype == DType::float16) return 65504;
-  return dtype == DType::bfloat16 ? 0x1.FEp127 : static_cast<double>(std::numeric_limits<float>::max());
-}
 
 double power_of_ten(int decimals) { return std::pow(10.0, std::abs(decimals)); }
 
@@ -46,7 +40,7 @@ Tensor replaced(const Operand& x, double nan, double up, double down) {
   const Call call("nan_to_num", x);
   const Value v(call, call.node(x));
   if (!is_floating(v.dtype())) return v.tensor();
-  const double most = largest_finite(v.dtype());
+  const double most = base::largest_finite(v.dtype());
   constexpr double kInfinity = std::numeric_limits<double>::infinity();
   const Value finite =
       where(v == -kInfinity, std::isnan(down) ? -most : down, where(v == kInfinity, std::isnan(up) ? most : up, v));

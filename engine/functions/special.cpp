@@ -140,7 +140,7 @@ Tensor i0(const Operand& x) {
     std::array<double, 30> far{1};
     for (std::size_t k = 1; k < far.size(); ++k)
       far[k] = far[k - 1] * static_cast<double>((2 * k - 1) * (2 * k - 1)) / static_cast<double>(8 * k);
-    const Value near = where(small, a, 0), away = where(small, kBound, a);
+    const Value near = where(small, v, 0), away = where(small, kBound, a);
     // exp(x) in two halves overflows only where the result does.
     const Value half = exp(away * 0.5);
     const Value outside = half / sqrt(away * (2 * std::numbers::pi)) * polynomial(1 / away, far) * half;

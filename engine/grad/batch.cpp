@@ -2,6 +2,8 @@
 
 #include <fmt/format.h>
 
+#include <algorithm>
+#include <optional>
 #include <unordered_map>
 #include <utility>
 
@@ -11,6 +13,7 @@
 #include "graph/movements.hpp"
 #include "oriel/error.hpp"
 #include "runtime/tape.hpp"
+#include "runtime/trace.hpp"
 
 namespace oriel::derive {
 
@@ -22,12 +25,34 @@ Shape in_front(SymInt n, const Shape& shape) {
   return out;
 }
 
+/// What a node is made of: its sources, pending or kept by a tape. A result of a call with a rule of the program's own
+/// has the call behind its value, and the call its operands and then its results.
+Node::Sources sources_to_batch(const Node& node) {
+  Node::Sources out = runtime::Tape::sources(node);
+  const MarkTag* const tag = tag_of(node);
+  if (tag == nullptr) return out;
+  if (tag->kind == MarkTag::Kind::call) {
+    out = {tag->rule.operands.begin(), tag->rule.operands.end()};
+    for (const NodePtr& result : tag->rule.results) out.push_back(result);
+  } else if (NodePtr call = tag->call()) {
+    out.push_back(std::move(call));
+  }
+  return out;
+}
+
+/// A node and what it is for all entries.
+struct Counterpart {
+  NodePtr node;
+  Batched batched;
+};
+
 /// One axis in front of all that a node does.
 class Batcher {
  public:
-  Batcher(const Call& call, SymInt count) : call_(call), count_(count) {}
-
-  void set(const NodePtr& node, Batched batched) { made_[node.get()] = {node, std::move(batched)}; }
+  Batcher(const Call& call, SymInt count, std::vector<Counterpart> known)
+      : call_(call), count_(count), known_(std::move(known)) {
+    for (const Counterpart& one : known_) set(one.node, one.batched);
+  }
 
   Batched of(const NodePtr& root) {
     struct Frame {
@@ -37,7 +62,7 @@ class Batcher {
     };
     std::vector<Frame> path;
     const auto enter = [&](const NodePtr& node) {
-      if (!made_.contains(node.get())) path.push_back({node, runtime::Tape::sources(*node), 0});
+      if (!made_.contains(node.get())) path.push_back({node, sources_to_batch(*node), 0});
     };
     for (enter(root); !path.empty();) {
       Frame& top = path.back();
@@ -53,10 +78,7 @@ class Batcher {
   }
 
  private:
-  struct Made {
-    NodePtr key;  // lives as long as its entry
-    Batched batched;
-  };
+  void set(const NodePtr& node, Batched batched) { made_[node.get()] = {node, std::move(batched)}; }
 
   const NodePtr& one(const NodePtr& source) const { return made_.at(source.get()).batched.node; }
   Value value(const Call& call, const NodePtr& source) const { return {call, one(source)}; }
@@ -80,8 +102,12 @@ class Batcher {
         same = same && all.back() == source;
       }
       if (same) return {NodePtr(&node), false};
+      if (const MarkTag* const tag = tag_of(node))
+        if (std::optional<Batched> marked = of_own_rule(call, *tag, sources, false)) return *std::move(marked);
       return {graph::make_node(node.op, node.dtype, node.shape, node.arg, all, node.device, origin), false};
     }
+    if (const MarkTag* const tag = tag_of(node))
+      if (std::optional<Batched> marked = of_own_rule(call, *tag, sources, true)) return *std::move(marked);
     for (const NodePtr& source : sources) all.push_back(wide(call, source).node());
     const Shape shape = in_front(count_, node.shape);
     switch (graph::row(node.op).op_class) {
@@ -113,6 +139,54 @@ class Batcher {
     throw InternalError("vmap", "a leaf has sources");
   }
 
+  /// Of the mark of a call with a rule of the program's own, and of the mark of a result that still has its call.
+  std::optional<Batched> of_own_rule(const Call& call, const MarkTag& tag, const Node::Sources& sources,
+                                     bool mapped) const {
+    if (tag.kind == MarkTag::Kind::call) return Batched{call_mark(call, rule_for_all(tag.rule, mapped)), mapped};
+    if (tag.kind != MarkTag::Kind::result || sources.size() == 1) return std::nullopt;
+    const NodePtr value = mapped ? wide(call, sources[0]).node() : one(sources[0]);
+    return Batched{result_mark(call, value, one(sources[1]), tag.number), mapped};
+  }
+
+  /// The rule runs on stand-ins for the cotangents of one entry, and what it makes of them is batched in its turn, with
+  /// the operands and results of the call as they were batched here. If the call is not mapped, it is made again,
+  /// because something below it is.
+  OwnRule rule_for_all(const OwnRule& rule, bool mapped) const {
+    OwnRule all;
+    std::vector<Counterpart> known = known_;
+    for (const NodePtr& operand : rule.operands) known.push_back(made_.at(operand.get()));
+    for (const NodePtr& result : rule.results) known.push_back(made_.at(result.get()));
+    for (const NodePtr& operand : rule.operands) all.operands.push_back(one(operand));
+    for (const NodePtr& result : rule.results) all.results.push_back(mapped ? wide(call_, result).node() : one(result));
+    all.pull = [rule, mapped, known = std::move(known), count = count_,
+                call = call_](std::span<const NodePtr> cotangents) {
+      const runtime::StandIns under_way;
+      std::vector<Counterpart> own = known;
+      std::vector<NodePtr> of_one;
+      for (std::size_t k = 0; k < cotangents.size(); ++k) {
+        of_one.push_back(cotangents[k] == nullptr ? nullptr : stand_in(rule.results[k]->shape, *rule.results[k]));
+        if (cotangents[k] != nullptr) own.push_back({of_one.back(), {cotangents[k], mapped}});
+      }
+      Batcher batcher(call, count, std::move(own));
+      std::vector<NodePtr> shares;
+      const std::vector<NodePtr> shares_of_one = rule.shares(call, of_one);
+      for (std::size_t k = 0; k < shares_of_one.size(); ++k)
+        shares.push_back(is_floating(rule.operands[k]->dtype) ? batcher.share(shares_of_one[k], rule.operands[k])
+                                                              : nullptr);
+      return shares;
+    };
+    return all;
+  }
+
+  /// The cotangent of an operand for all entries. That of an operand which they share is the sum of theirs.
+  NodePtr share(const NodePtr& of_one, const NodePtr& operand) {
+    if (of_one == nullptr) return nullptr;
+    const Batched made = of(of_one);
+    if (mapped(operand)) return wide(call_, of_one).node();
+    if (!made.mapped) return made.node;
+    return value(call_, of_one).reduce(Op::Sum, {0}).drop({0}).node();
+  }
+
   /// A view with an axis in front, over elements of shape `from` for each of its entries.
   View in_front_of(const View& view, const Shape& from) const {
     View out = view;
@@ -124,34 +198,25 @@ class Batcher {
 
   NodePtr moved(const Node& node, NodePtr x, const Shape& from, const graph::Origin& origin) const {
     const Shape shape = in_front(count_, node.shape);
-    const auto* const ints = std::get_if<Ints>(&node.arg);
-    const auto* const ranges = std::get_if<std::shared_ptr<const Ranges>>(&node.arg);
     switch (graph::row(node.op).takes) {
       case graph::Takes::Target:
         if (node.op == Op::Mark) return graph::make_node(Op::Mark, node.dtype, shape, node.arg, {&x, 1}, origin);
         return graph::reshape(std::move(x), shape, origin);
-      case graph::Takes::Extents:
-        return graph::expand(std::move(x), shape, origin);
       case graph::Takes::Format:
         return x;
       case graph::Takes::View:
         return graph::view_inside(std::move(x), in_front_of(*graph::move_of(node).view, from), origin);
-      case graph::Takes::Slices:
-      case graph::Takes::Pads: {
-        Ranges all = **ranges;
-        all.insert(all.begin(), graph::row(node.op).takes == graph::Takes::Pads ? Range{0, 0} : Range{0, count_});
-        return graph::move(std::move(x), {node.op, shape, nullptr, &all}, origin);
-      }
       default:
         break;
     }
-    Ints all = *ints;
-    const bool axes = graph::row(node.op).takes != graph::Takes::Numbers;
-    if (axes)
-      for (SymInt& axis : all) axis = axis + 1;
-    if (graph::row(node.op).takes == graph::Takes::Order) all.insert(all.begin(), SymInt(0));
-    if (!axes) all.insert(all.begin(), SymInt(1));
-    return graph::move(std::move(x), {node.op, shape, &all}, origin);
+    // Axis by axis: the same map with an axis in front, which is read as it is.
+    graph::IndexMap map = graph::movement(node.op).map(from, graph::move_of(node));
+    for (graph::AxisRead& read : map.axes) ++read.axis;
+    map.axes.insert(map.axes.begin(), graph::AxisRead{});
+    map.shape = in_front(count_, map.shape);
+    const std::optional<graph::Arg> argument = graph::argument_of(node.op, in_front(count_, from), map);
+    if (argument) return graph::move(std::move(x), graph::move_of(node.op, shape, *argument), origin);
+    return graph::view_inside(std::move(x), in_front_of(graph::view_of(graph::move_of(node), from), from), origin);
   }
 
   NodePtr scan(const Node& node, const graph::Node::Sources& sources, std::vector<NodePtr>& all,
@@ -248,15 +313,24 @@ class Batcher {
 
   const Call& call_;
   SymInt count_;
-  std::unordered_map<const Node*, Made> made_;
+  std::vector<Counterpart> known_;                     // what was given, rather than made
+  std::unordered_map<const Node*, Counterpart> made_;  // its key lives as long as its entry
 };
 
 }  // namespace
 
+NodePtr stand_in(const Shape& shape, const Node& like) {
+  NodePtr out = graph::realized_node({.dtype = like.dtype, .shape = shape, .site = like.site},
+                                     runtime::memoryless(like.device, 8));
+  out->buffer->bump_version();
+  return out;
+}
+
 std::vector<Batched> batch(const Call& call, std::span<const NodePtr> results, std::span<const NodePtr> variables,
                            std::span<const NodePtr> batched, SymInt count) {
-  Batcher batcher(call, count);
-  for (std::size_t k = 0; k < variables.size(); ++k) batcher.set(variables[k], {batched[k], true});
+  std::vector<Counterpart> known;
+  for (std::size_t k = 0; k < variables.size(); ++k) known.push_back({variables[k], {batched[k], true}});
+  Batcher batcher(call, count, std::move(known));
   std::vector<Batched> out;
   for (const NodePtr& result : results) out.push_back(batcher.of(result));
   return out;

@@ -8,6 +8,9 @@
 
 namespace oriel::derive {
 
+/// A leaf of this dtype, shape and device for which work can be described and not run: work that reads it is refused.
+NodePtr stand_in(const Shape& shape, const Node& like);
+
 /// The results for many variables at once. `batched` are the variables with an axis of extent `count` in front, in
 /// their order. A result has that axis too, or is as it was where it does not depend on the variables. Throws
 /// ArgumentError for a host function that takes no batches.

@@ -1,7 +1,7 @@
 // Elementwise ops: by their partial derivatives, but for those that choose between operands or convert.
 #include <concepts>
-#include <limits>
 
+#include "base/element_types.hpp"
 #include "grad/rules.hpp"
 
 namespace oriel::derive {
@@ -37,13 +37,7 @@ void pull_extreme(Step& step) {
 
 /// x, or the largest number where it is infinite: what is 0 times it stays 0, as where sigmoid is 0 or a branch is not
 /// taken.
-Value finite(const Value& x) {
-  const double most = x.dtype() == DType::float64    ? std::numeric_limits<double>::max()
-                      : x.dtype() == DType::float16  ? 65504.0
-                      : x.dtype() == DType::bfloat16 ? 0x1.fep127
-                                                     : static_cast<double>(std::numeric_limits<float>::max());
-  return min(x, most);
-}
+Value finite(const Value& x) { return min(x, base::largest_finite(x.dtype())); }
 
 /// Is it a sum, scaled or with a lower bound? Then its root is a norm or a deviation.
 bool is_sum(NodePtr node) {

@@ -2,6 +2,7 @@
 #include <fmt/format.h>
 
 #include "grad/linalg.hpp"
+#include "grad/mark.hpp"
 #include "grad/rules.hpp"
 #include "oriel/error.hpp"
 
@@ -19,13 +20,12 @@ void pull_host(Step& step) {
                                     function.name));
   std::vector<Tensor> operands;
   for (std::size_t k = 0; k < step.operands(); ++k) operands.push_back(step.operand(k).tensor());
-  const std::vector<Tensor> shares = function.options.vjp(operands, step.result().tensor(), step.cotangent().tensor());
-  if (shares.size() != operands.size())
-    throw ArgumentError(step.call().operation(),
-                        fmt::format("vjp of the host function \"{}\" returned {} tensors for {} operands",
-                                    function.name, shares.size(), operands.size()));
+  const std::vector<NodePtr> shares =
+      api::Access::nodes(function.options.vjp(operands, step.result().tensor(), step.cotangent().tensor()));
+  check_fit(step.call(), shares, api::Access::nodes(operands), "cotangent",
+            fmt::format(" of vjp of the host function \"{}\"", function.name));
   for (std::size_t k = 0; k < shares.size(); ++k)
-    if (step.wants(k)) step.give(k, {step.call(), api::Access::node(shares[k])});
+    if (step.wants(k)) step.give(k, {step.call(), shares[k]});
 }
 
 }  // namespace

@@ -2,13 +2,11 @@
 #include <fmt/format.h>
 
 #include "grad/batch.hpp"
-#include "graph/make.hpp"
 #include "oriel/create.hpp"
 #include "oriel/error.hpp"
 #include "oriel/grad.hpp"
 #include "oriel/movement.hpp"
 #include "runtime/tape.hpp"
-#include "runtime/trace.hpp"
 #include "sym/decide.hpp"
 
 namespace oriel::detail {
@@ -45,9 +43,7 @@ std::vector<Tensor> Mapping::stand_ins(std::span<const Tensor> parts, std::int64
       shape.push_back(node->shape[k]);
     }
     state_->all.push_back(call.permute(node, order));
-    state_->ones.push_back(graph::realized_node({.dtype = node->dtype, .shape = shape, .site = node->site},
-                                                runtime::memoryless(node->device, 8)));
-    state_->ones.back()->buffer->bump_version();  // work that reads it is refused
+    state_->ones.push_back(derive::stand_in(shape, *node));
     out.push_back(Access::tensor(state_->ones.back()));
   }
   return out;
@@ -83,12 +79,11 @@ Tensor basis_of(const Tensor& x) {
   return eye(n, n, 0, x.dtype()).to(x.device()).reshape(shape);
 }
 
-Tensor jacobian_of(const Tensor& found, const Tensor& result, const Tensor& argument, bool transposed) {
-  const SymInt rows = numel(result.shape()), columns = numel(argument.shape());
+Tensor jacobian_of(const Tensor& lines, const Tensor& result, const Tensor& argument, bool columns) {
   Shape shape = result.shape();
   for (const SymInt n : argument.shape()) shape.push_back(n);
-  if (!transposed) return found.reshape(shape);
-  return found.reshape(Shape{columns, rows}).transpose(0, 1).reshape(shape);
+  if (!columns) return lines.reshape(shape);
+  return lines.reshape(Shape{numel(argument.shape()), numel(result.shape())}).transpose(0, 1).reshape(shape);
 }
 
 bool is_larger(const Tensor& a, const Tensor& b) {

@@ -94,8 +94,8 @@ class Pass {
   void pull_call(const Place& place, std::size_t i) {
     if (calls_[i].empty()) return;
     const OwnRule& own = tag_of(*place.node)->rule;
-    calls_[i].resize(own.results);
-    const std::vector<NodePtr> shares = own.pull(calls_[i]);
+    calls_[i].resize(own.results.size());
+    const std::vector<NodePtr> shares = own.shares(call_, calls_[i]);
     for (std::size_t k = 0; k < shares.size(); ++k)
       if (shares[k] != nullptr && place.numbers[k] >= 0) add(place.numbers[k], shares[k]);
   }

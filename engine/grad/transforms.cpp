@@ -14,15 +14,9 @@ using derive::Way;
 using graph::NodePtr;
 
 Deriving::Deriving() : tape_(new runtime::Tape) {}
-Deriving::~Deriving() { delete static_cast<runtime::Tape*>(tape_); }
+Deriving::~Deriving() { delete tape_; }
 
 namespace {
-
-std::vector<NodePtr> nodes_of(std::span<const Tensor> tensors) {
-  std::vector<NodePtr> out;
-  for (const Tensor& tensor : tensors) out.push_back(Access::node(tensor));
-  return out;
-}
 
 NodePtr zeros(const Call& call, const graph::Node& like) {
   return graph::constant(graph::Scalar::of_int(like.dtype, 0), like.shape, like.device, call.origin());
@@ -35,43 +29,8 @@ std::vector<Tensor> tensors_of(const Call& call, std::vector<NodePtr> nodes, std
   return out;
 }
 
-/// Throws unless these are elements for the results, or for the variables, in number, shape and dtype.
-void check_fit(const Call& call, std::span<const NodePtr> given, std::span<const NodePtr> wanted, const char* what) {
-  if (given.size() != wanted.size())
-    throw ArgumentError(call.operation(), fmt::format("{} {} came for {} tensors", given.size(), what, wanted.size()));
-  for (std::size_t k = 0; k < given.size(); ++k) {
-    if (given[k]->dtype != wanted[k]->dtype)
-      throw DTypeError(call.operation(), fmt::format("{} {} is {} for a tensor of {}", what, k, name(given[k]->dtype),
-                                                     name(wanted[k]->dtype)));
-    if (given[k]->shape != wanted[k]->shape)
-      throw ShapeError(call.operation(), fmt::format("{} {} has shape {} for a tensor of {}", what, k,
-                                                     to_string(given[k]->shape), to_string(wanted[k]->shape)));
-  }
-}
-
-/// The dtypes and shapes of the operands of a rule.
-std::vector<std::pair<DType, Shape>> kinds_of(std::span<const NodePtr> operands) {
-  std::vector<std::pair<DType, Shape>> out;
-  for (const NodePtr& operand : operands) out.emplace_back(operand->dtype, operand->shape);
-  return out;
-}
-
-/// Throws unless a rule returned a cotangent for each float operand.
-void check_shares(std::span<const NodePtr> shares, const std::vector<std::pair<DType, Shape>>& operands) {
-  if (shares.size() != operands.size())
-    throw ArgumentError("custom_vjp", fmt::format("the rule returned {} tensors for {} of the arguments", shares.size(),
-                                                  operands.size()));
-  for (std::size_t k = 0; k < shares.size(); ++k) {
-    const auto& [dtype, shape] = operands[k];
-    if (!is_floating(dtype) || (shares[k]->dtype == dtype && shares[k]->shape == shape)) continue;
-    throw ArgumentError(
-        "custom_vjp",
-        fmt::format("the rule returned {} {} as the cotangent of tensor {}, which is {} {}", name(shares[k]->dtype),
-                    to_string(shares[k]->shape), k, name(dtype), to_string(shape)));
-  }
-}
-
-void check_loss(const Call& call, const graph::Node& loss) {
+/// The cotangent of a loss, 1. Throws unless it is one float.
+NodePtr cotangent_of_loss(const Call& call, const graph::Node& loss) {
   if (!is_floating(loss.dtype))
     throw DTypeError(call.operation(), fmt::format("the loss is {}; only floats have derivatives", name(loss.dtype)));
   for (const SymInt n : loss.shape) {
@@ -80,6 +39,7 @@ void check_loss(const Call& call, const graph::Node& loss) {
                                                    "take vjp with a cotangent",
                                                    to_string(loss.shape)));
   }
+  return graph::constant(graph::Scalar::of_float(loss.dtype, 1), loss.shape, loss.device, call.origin());
 }
 
 }  // namespace
@@ -156,29 +116,26 @@ void check_numbers(const std::vector<std::size_t>& arguments, std::size_t count)
 
 Shared<const Derivative> derivative(std::span<const Tensor> results, std::span<const Tensor> by,
                                     const char* operation) {
-  return Shared<Derivative>::make(nodes_of(results), nodes_of(by), operation);
+  return Shared<Derivative>::make(Access::nodes(results), Access::nodes(by), operation);
 }
 
 std::vector<Tensor> pull(const Derivative& of, std::span<const Tensor> cotangents) {
   const Call call = of.call();
-  const std::vector<NodePtr> given = nodes_of(cotangents);
-  check_fit(call, given, of.results(), "cotangent");
+  const std::vector<NodePtr> given = Access::nodes(cotangents);
+  derive::check_fit(call, given, of.results(), "cotangent", {});
   return tensors_of(call, of.pull(call, given), of.variables());
 }
 
 std::vector<Tensor> push(const Derivative& of, std::span<const Tensor> tangents) {
   const Call call = of.call();
-  const std::vector<NodePtr> given = nodes_of(tangents);
-  check_fit(call, given, of.variables(), "tangent");
+  const std::vector<NodePtr> given = Access::nodes(tangents);
+  derive::check_fit(call, given, of.variables(), "tangent", {});
   return tensors_of(call, of.push(call, given), of.results());
 }
 
 std::vector<Tensor> pull_loss(const Derivative& of, const Tensor& loss, const char* operation) {
   const Call call(operation, Site::unknown());
-  const NodePtr node = Access::node(loss);
-  check_loss(call, *node);
-  const NodePtr one =
-      graph::constant(graph::Scalar::of_float(node->dtype, 1), node->shape, node->device, call.origin());
+  const NodePtr one = cotangent_of_loss(call, *Access::node(loss));
   return tensors_of(call, of.pull(call, {&one, 1}), of.variables());
 }
 
@@ -202,24 +159,16 @@ Tensor zeros_like_part(const Tensor& x) {
 std::vector<Tensor> with_rule(std::span<const Tensor> operands, std::span<const Tensor> results,
                               Callback<std::vector<Tensor>(std::vector<Tensor>)> pull) {
   const Call call("custom_vjp", Site::unknown());
-  const std::vector<NodePtr> raw = nodes_of(results);
-  derive::OwnRule rule{nodes_of(operands), {}, raw.size()};
-  rule.pull = [raw, kinds = kinds_of(rule.operands), pull = std::move(pull)](std::span<const NodePtr> cotangents) {
-    const Call inner("custom_vjp", Site::unknown());
-    const std::vector<Tensor> shares =
-        pull(tensors_of(inner, std::vector<NodePtr>(cotangents.begin(), cotangents.end()), raw));
-    std::vector<NodePtr> nodes = nodes_of(shares);
-    check_shares(nodes, kinds);
-    return nodes;
-  };
-  const NodePtr none = graph::constant(graph::Scalar::of_int(DType::bool_, 0), {}, {}, call.origin());
-  const NodePtr of = derive::mark(call, none, std::make_shared<MarkTag>(std::move(rule)));
+  const std::vector<NodePtr> raw = Access::nodes(results);
+  const NodePtr of = derive::call_mark(
+      call,
+      {Access::nodes(operands), raw, [raw, pull = std::move(pull)](std::span<const NodePtr> cotangents) {
+         const Call inner("custom_vjp", Site::unknown());
+         return Access::nodes(pull(tensors_of(inner, std::vector<NodePtr>(cotangents.begin(), cotangents.end()), raw)));
+       }});
   std::vector<Tensor> out;
   for (std::size_t k = 0; k < raw.size(); ++k)
-    out.push_back(is_floating(raw[k]->dtype)
-                      ? Access::tensor(derive::mark(call.at(raw[k]->site), raw[k],
-                                                    std::make_shared<MarkTag>(MarkTag::Kind::result, of, k)))
-                      : results[k]);
+    out.push_back(is_floating(raw[k]->dtype) ? Access::tensor(derive::result_mark(call, raw[k], of, k)) : results[k]);
   return out;
 }
 
@@ -230,15 +179,12 @@ namespace oriel {
 std::vector<Tensor> gradients(const Tensor& loss, ListOf<Tensor> by, Site site) {
   using detail::Access;
   const api::Call call("gradients", site);
-  const graph::NodePtr node = Access::node(loss);
-  detail::check_loss(call, *node);
-  const std::vector<graph::NodePtr> variables = detail::nodes_of({by.begin(), by.size()});
+  const graph::NodePtr node = Access::node(loss), one = detail::cotangent_of_loss(call, *node);
+  const std::vector<graph::NodePtr> variables = Access::nodes({by.begin(), by.size()});
   for (std::size_t k = 0; k < variables.size(); ++k)
     if (!is_floating(variables[k]->dtype))
       throw DTypeError("gradients",
                        fmt::format("tensor {} is {}; only floats have derivatives", k, name(variables[k]->dtype)));
-  const graph::NodePtr one =
-      graph::constant(graph::Scalar::of_float(node->dtype, 1), node->shape, node->device, call.origin());
   std::vector<graph::NodePtr> found = derive::Way({&node, 1}, variables).pull(call, {&one, 1});
   for (std::size_t k = 0; k < found.size(); ++k) {
     if (found[k] != nullptr) continue;

@@ -110,10 +110,10 @@ ORIEL_MULTIPLY_ADDS(multiply_adds_64, 64)
 }  // namespace
 
 double MachineLimits::speed(double bytes) const {
-  double found = copies.empty() ? bytes_per_second : copies.front().bytes_per_second;
+  double rate = copies.empty() ? bytes_per_second : copies.front().bytes_per_second;
   for (const Copies& size : copies)
-    if (static_cast<double>(size.bytes) <= bytes) found = size.bytes_per_second;
-  return found;
+    if (static_cast<double>(size.bytes) <= bytes) rate = size.bytes_per_second;
+  return rate;
 }
 
 double MachineLimits::seconds(double bytes, double flops) const {

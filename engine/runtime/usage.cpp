@@ -88,7 +88,7 @@ std::vector<std::size_t> Usage::early_readers() const {
   std::vector<bool> early(n, false);
   for (const mem::Buffer* target : targets) {
     std::vector<bool> reads(n, false);
-    std::vector<std::size_t> found;
+    std::vector<std::size_t> realised_early;
     std::uint64_t bytes = 0;
     bool fit = true;
     for (std::size_t i = 0; i < n && fit; ++i) {
@@ -106,10 +106,10 @@ std::vector<std::size_t> Usage::early_readers() const {
       fit = whole[i] && elements <= target->bytes();
       bytes += elements * itemsize(node.dtype);
       reads[i] = false;
-      found.push_back(i);
+      realised_early.push_back(i);
     }
     if (!fit || bytes > target->bytes()) continue;
-    for (const std::size_t i : found) early[i] = true;
+    for (const std::size_t i : realised_early) early[i] = true;
   }
   std::vector<std::size_t> out;
   for (std::size_t i = 0; i < n; ++i)

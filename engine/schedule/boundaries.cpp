@@ -93,7 +93,7 @@ std::string Recomputation::time(EntryId v) {
   Evaluation once;
   bool factor = false;
   KernelId last = -1;
-  bool kept = false;  // does the kernel keep v for a row?
+  bool row_is_held = false;  // does the kernel keep v for a row?
   std::int64_t kernels = 0;
   for (const Use& p : uses(v)) {  // by kernel, root scope first
     if (p.instance >= 0) continue;
@@ -110,19 +110,19 @@ std::string Recomputation::time(EntryId v) {
     const double points = count(own);
     if (p.kernel != last) {
       last = p.kernel;
-      kept = false;
+      row_is_held = false;
       ++kernels;
       inlined_bytes += e.bytes;
       stored_bytes += count(f.elements) * 4 * size;
     }
     const double again = read(v, p.map);
-    inlined += points * (kept ? kCost.load * size + kCost.store
-                              : e.nanoseconds + (panels   ? kCost.pack_computed
-                                                 : packed ? kCost.pack_for_vector
-                                                          : 0) *
-                                                    size);
+    inlined += points * (row_is_held ? kCost.load * size + kCost.store
+                                     : e.nanoseconds + (panels   ? kCost.pack_computed
+                                                        : packed ? kCost.pack_for_vector
+                                                                 : 0) *
+                                                           size);
     stored += points * (again + (panels ? kCost.pack * size : 0));
-    kept = kept || (e.in_rows && p.scope != kOuterScope && keeps_row(v, k));
+    row_is_held = row_is_held || (e.in_rows && p.scope != kOuterScope && keeps_row(v, k));
     factor = factor || panels;  // of a product in blocks, which has no stages beside it
     if (once.nanoseconds == 0 || e.nanoseconds < once.nanoseconds) once = e;
   }

@@ -72,31 +72,31 @@ class OrderSearch {
   PairStep step(const std::vector<LabelExtents>& operands, std::size_t first, std::size_t second) const {
     LabelExtents a = operands[first];
     LabelExtents b = operands[second];
-    std::vector<bool> kept = result_;
-    for (std::size_t l = 0; l < kept.size(); ++l) {
-      for (std::size_t k = 0; !kept[l] && k < operands.size(); ++k)
-        kept[l] = k != first && k != second && operands[k][l] > 0;
+    std::vector<bool> needed = result_;
+    for (std::size_t l = 0; l < needed.size(); ++l) {
+      for (std::size_t k = 0; !needed[l] && k < operands.size(); ++k)
+        needed[l] = k != first && k != second && operands[k][l] > 0;
     }
     PairStep out;
-    out.nanoseconds = kRates.launch + summed_first(a, b, kept) + summed_first(b, a, kept);
-    out.product.assign(kept.size(), 0);
-    for (std::size_t l = 0; l < kept.size(); ++l) {
-      if (!kept[l]) continue;
+    out.nanoseconds = kRates.launch + summed_first(a, b, needed) + summed_first(b, a, needed);
+    out.product.assign(needed.size(), 0);
+    for (std::size_t l = 0; l < needed.size(); ++l) {
+      if (!needed[l]) continue;
       out.product[l] = std::max(a[l], b[l]);
       out.elements *= std::max(out.product[l], 1.0);
     }
-    out.nanoseconds += pair_shape(a, b, kept).nanoseconds(dtype_);
+    out.nanoseconds += pair_shape(a, b, needed).nanoseconds(dtype_);
     out.nanoseconds += out.elements * scale_of(dtype_) * (kRates.store + kRates.load);
     return out;
   }
 
   // Labels of one operand alone that are summed go before the product.
-  double summed_first(LabelExtents& of, const LabelExtents& other, const std::vector<bool>& kept) const {
+  double summed_first(LabelExtents& of, const LabelExtents& other, const std::vector<bool>& needed) const {
     double points = 1;
     bool any = false;
     for (std::size_t l = 0; l < of.size(); ++l) {
       points *= std::max(of[l], 1.0);
-      if (of[l] == 0 || other[l] > 0 || kept[l]) continue;
+      if (of[l] == 0 || other[l] > 0 || needed[l]) continue;
       any = any || of[l] > 1;
       of[l] = 0;
     }
@@ -127,10 +127,10 @@ double PairShape::nanoseconds(DType dtype) const {
   return scale * (points() * rate + batches * (rows + columns) * depth * kRates.pack);
 }
 
-PairShape pair_shape(const LabelExtents& a, const LabelExtents& b, const std::vector<bool>& kept) {
+PairShape pair_shape(const LabelExtents& a, const LabelExtents& b, const std::vector<bool>& needed) {
   PairShape out;
-  for (std::size_t l = 0; l < kept.size(); ++l) {
-    double& group = !kept[l] ? out.depth : a[l] > 1 && b[l] > 1 ? out.batches : a[l] > 1 ? out.rows : out.columns;
+  for (std::size_t l = 0; l < needed.size(); ++l) {
+    double& group = !needed[l] ? out.depth : a[l] > 1 && b[l] > 1 ? out.batches : a[l] > 1 ? out.rows : out.columns;
     group *= std::max({a[l], b[l], 1.0});
   }
   return out;

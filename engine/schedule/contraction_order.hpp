@@ -25,7 +25,8 @@ struct PairShape {
   /// An estimate by the rates of work (rates.hpp), with the packing of both factors, without a launch.
   double nanoseconds(DType dtype) const;
 };
-PairShape pair_shape(const LabelExtents& a, const LabelExtents& b, const std::vector<bool>& kept);
+/// `needed`: the labels that the product keeps, because the result or another operand has them.
+PairShape pair_shape(const LabelExtents& a, const LabelExtents& b, const std::vector<bool>& needed);
 
 struct ContractionOrder {
   /// The product of the operands in these two places takes the first place, and the second one goes: first < second.

@@ -82,17 +82,17 @@ std::vector<HeldValue> held_values(const Arena& arena, const Kernel& kernel) {
   }
   // Sources have smaller ids, so this order is a running order.
   std::sort(list.begin(), list.end(), [](const HeldValue& a, const HeldValue& b) { return a.entry < b.entry; });
-  std::vector<HeldValue> joined;
+  std::vector<HeldValue> values;
   for (const HeldValue& v : list) {
-    if (!joined.empty() && joined.back().entry == v.entry)
-      ++joined.back().places;
+    if (!values.empty() && values.back().entry == v.entry)
+      ++values.back().places;
     else
-      joined.push_back(v);
+      values.push_back(v);
   }
   // A movement only passes its place on to its source, which is no second evaluation.
-  for (HeldValue& v : joined)
+  for (HeldValue& v : values)
     if (graph::is_movement(arena[v.entry].op)) v.places = 1;
-  return joined;
+  return values;
 }
 
 std::size_t Paths::SpotHash::operator()(const Spot& s) const noexcept {

@@ -140,10 +140,10 @@ bool coalesce_section(Domain& domain, const Section& s) {
       ++k;
       continue;
     }
-    const SymInt joined = (*s.extents)[k] * (*s.extents)[k + 1];
+    const SymInt extent = (*s.extents)[k] * (*s.extents)[k + 1];
     for (Operand& o : domain.operands)
-      if (takes_part(o, s)) o.tracker = detail::join_axes(o.tracker, d, joined);
-    *s.extents = detail::replace_axes(*s.extents, k, 2, {joined});
+      if (takes_part(o, s)) o.tracker = detail::join_axes(o.tracker, d, extent);
+    *s.extents = detail::replace_axes(*s.extents, k, 2, {extent});
     changed = true;
   }
   if (s.extents->size() == 1 && (*s.extents)[0] == 1) {
@@ -157,18 +157,18 @@ bool coalesce_section(Domain& domain, const Section& s) {
 }
 
 bool drop_ones(Domain& domain, const Section& s) {
-  Ints kept;
+  Ints extents;
   std::vector<bool> keep;
   for (SymInt e : *s.extents) {
     keep.push_back(e != 1);
-    if (e != 1) kept.push_back(e);
+    if (e != 1) extents.push_back(e);
   }
   // An axis of extent 1 whose only position is masked out has to stay, because nothing else says that it is invalid.
-  if (kept.size() == s.extents->size() || kept.empty()) return false;
+  if (extents.size() == s.extents->size() || extents.empty()) return false;
   const std::size_t first = first_axis(domain, s);
   for (Operand& o : domain.operands)
     if (takes_part(o, s)) o.tracker = detail::drop_axes(o.tracker, first, keep);
-  *s.extents = kept;
+  *s.extents = extents;
   return true;
 }
 

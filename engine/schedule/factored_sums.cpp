@@ -54,7 +54,7 @@ class SumOfProducts {
     const double one = one_kernel();
     double most = kAlwaysAllowed;
     for (const LabelExtents& factor : labels_) most = std::max(most, kMostGrowth * elements(factor));
-    const ContractionOrder order = contraction_order(labels_, kept_, sum_.dtype, most);
+    const ContractionOrder order = contraction_order(labels_, in_result_, sum_.dtype, most);
     if (order.steps.empty() || one < kLeastSumGain * order.nanoseconds + kLeastSumSaved) return {};
     arena_.give_reason(kFactoredSum,
                        fmt::format("a sum of {} factors{}: {} products one after the other, {} in place of {} as one "
@@ -106,8 +106,8 @@ class SumOfProducts {
 
   // The labels are the axes of the domain.
   bool find_labels() {
-    kept_.assign(domain_.size(), true);
-    for (const SymInt axis : std::get<Ints>(sum_.node->arg)) kept_[static_cast<std::size_t>(axis.value())] = false;
+    in_result_.assign(domain_.size(), true);
+    for (const SymInt axis : std::get<Ints>(sum_.node->arg)) in_result_[static_cast<std::size_t>(axis.value())] = false;
     MapTable maps;
     const std::vector<ValueProperties> no_facts;  // find_reads asks for none
     ReductionPatterns forms(arena_, no_facts, maps);
@@ -127,7 +127,7 @@ class SumOfProducts {
     }
     // A sum over an axis on which nothing depends is a multiple.
     for (std::size_t d = 0; d < domain_.size(); ++d) {
-      if (!kept_[d] && !found(d) && !identical(domain_[d], 1)) return false;
+      if (!in_result_[d] && !in_some_factor(d) && !identical(domain_[d], 1)) return false;
     }
     return may_gain() && find_extents();
   }
@@ -140,23 +140,23 @@ class SumOfProducts {
     for (LabelExtents& labels : wide) {
       for (double& extent : labels) extent *= kSomeExtent;
     }
-    return may_gain(wide, form_of(sides_of(wide), kept_));
+    return may_gain(wide, form_of(sides_of(wide), in_result_));
   }
   bool may_gain(const std::vector<LabelExtents>& operands, int form) const {
     if (operands.size() < 2) return true;
     for (std::size_t a = 0; a < operands.size(); ++a) {
       for (std::size_t b = a + 1; b < operands.size(); ++b) {
-        std::vector<bool> kept = kept_;
+        std::vector<bool> needed = in_result_;
         LabelExtents product(domain_.size(), 0);
         bool all = true;
         for (std::size_t d = 0; d < domain_.size(); ++d) {
           for (std::size_t k = 0; k < operands.size(); ++k)
-            kept[d] = kept[d] || (k != a && k != b && operands[k][d] > 0);
+            needed[d] = needed[d] || (k != a && k != b && operands[k][d] > 0);
           const double extent = std::max(operands[a][d], operands[b][d]);
-          all = all && (extent > 0 || !found(d));
-          if (kept[d]) product[d] = extent;
+          all = all && (extent > 0 || !in_some_factor(d));
+          if (needed[d]) product[d] = extent;
         }
-        if (all && form_of({operands[a], operands[b]}, kept) <= form) continue;
+        if (all && form_of({operands[a], operands[b]}, needed) <= form) continue;
         std::vector<LabelExtents> rest = operands;
         rest[a] = std::move(product);
         rest.erase(rest.begin() + static_cast<std::ptrdiff_t>(b));
@@ -166,12 +166,12 @@ class SumOfProducts {
     return false;
   }
   // Does a factor depend on the axis?
-  bool found(std::size_t d) const {
+  bool in_some_factor(std::size_t d) const {
     return std::ranges::any_of(labels_, [d](const LabelExtents& labels) { return labels[d] > 0; });
   }
   // 2 for a product of matrices, 1 for one with a vector, 0 for loops.
-  static int form_of(const std::array<LabelExtents, 2>& pair, const std::vector<bool>& kept) {
-    const PairShape shape = pair_shape(pair[0], pair[1], kept);
+  static int form_of(const std::array<LabelExtents, 2>& pair, const std::vector<bool>& needed) {
+    const PairShape shape = pair_shape(pair[0], pair[1], needed);
     return shape.depth < 2 ? 0 : (shape.rows > 1 ? 1 : 0) + (shape.columns > 1 ? 1 : 0);
   }
 
@@ -202,7 +202,7 @@ class SumOfProducts {
   // while it is packed), else loops.
   double one_kernel() const {
     const std::array<LabelExtents, 2> sides = sides_of(labels_);
-    const PairShape pair = pair_shape(sides[0], sides[1], kept_);
+    const PairShape pair = pair_shape(sides[0], sides[1], in_result_);
     if (pair.has_form() && pair.rows >= 2 && pair.columns >= 2) return kRates.launch + pair.nanoseconds(sum_.dtype);
     const double scale = static_cast<double>(itemsize(sum_.dtype)) / 4;
     const auto n = static_cast<double>(factors_.size());
@@ -254,12 +254,12 @@ class SumOfProducts {
     if (!axes.empty()) of.value = make(Op::Sum, shape, std::move(axes), of.value);
   }
 
-  Term product(Term a, Term b, const std::vector<bool>& kept) {
+  Term product(Term a, Term b, const std::vector<bool>& needed) {
     std::vector<bool> of_a(domain_.size()), of_b(domain_.size()), rest(domain_.size());
     for (std::size_t d = 0; d < domain_.size(); ++d) {
-      of_a[d] = !kept[d] && !b.axes[d];
-      of_b[d] = !kept[d] && !a.axes[d];
-      rest[d] = !kept[d];
+      of_a[d] = !needed[d] && !b.axes[d];
+      of_b[d] = !needed[d] && !a.axes[d];
+      rest[d] = !needed[d];
     }
     sum(a, of_a);
     sum(b, of_b);
@@ -281,12 +281,12 @@ class SumOfProducts {
     std::vector<Term> terms;
     for (std::size_t k = 0; k < factors_.size(); ++k) terms.push_back(term(k));
     for (const ContractionOrder::Step at : order.steps) {
-      std::vector<bool> kept = kept_;
+      std::vector<bool> needed = in_result_;
       for (std::size_t k = 0; k < terms.size(); ++k) {
-        for (std::size_t d = 0; k != at.first && k != at.second && d < kept.size(); ++d)
-          kept[d] = kept[d] || terms[k].axes[d];
+        for (std::size_t d = 0; k != at.first && k != at.second && d < needed.size(); ++d)
+          needed[d] = needed[d] || terms[k].axes[d];
       }
-      terms[at.first] = product(std::move(terms[at.first]), std::move(terms[at.second]), kept);
+      terms[at.first] = product(std::move(terms[at.first]), std::move(terms[at.second]), needed);
       terms.erase(terms.begin() + static_cast<std::ptrdiff_t>(at.second));
     }
     return make(Op::Expand, result, {}, terms[0].value);
@@ -298,7 +298,7 @@ class SumOfProducts {
   Shape domain_;
   std::vector<Factor> factors_;
   std::vector<LabelExtents> labels_;  // of each factor
-  std::vector<bool> kept_;            // by axis
+  std::vector<bool> in_result_;       // by axis
 };
 
 }  // namespace

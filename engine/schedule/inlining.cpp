@@ -172,8 +172,8 @@ void Inliner::inline_at(EntryId v, std::size_t i) {
       const EntryId source = e.source[0];
       instance.source = source;
       instance.map = graph_.maps.compose_movement(p.map, e, arena_[source].shape());
-      const graph::Elements kept = graph::row(e.op).elements;
-      const bool masks = kept == graph::Elements::Padded || kept == graph::Elements::Any;
+      const graph::Elements elements = graph::row(e.op).elements;
+      const bool masks = elements == graph::Elements::Padded || elements == graph::Elements::Any;
       instance.role =
           masks && !properties(source).keeps_zero && graph_.maps.masked(instance.map) ? Role::Masked : Role::Alias;
       add_use(source, p.kernel, p.scope, instance.map);

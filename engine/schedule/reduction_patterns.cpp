@@ -80,8 +80,8 @@ std::string ReductionPattern::text() const {
 }
 
 const ReductionPattern& ReductionPatterns::of(EntryId v) {
-  const auto known = known_.find(v);
-  return known != known_.end() ? known->second : known_.emplace(v, find(v)).first->second;
+  const auto pattern = pattern_of_.find(v);
+  return pattern != pattern_of_.end() ? pattern->second : pattern_of_.emplace(v, find(v)).first->second;
 }
 
 bool ReductionPatterns::reads_nothing(EntryId v) const {

@@ -85,7 +85,7 @@ class ReductionPatterns {
   const Arena& arena_;
   const std::vector<ValueProperties>& properties_;
   MapTable& maps_;
-  std::unordered_map<EntryId, ReductionPattern> known_;
+  std::unordered_map<EntryId, ReductionPattern> pattern_of_;
 };
 
 }  // namespace oriel::schedule

@@ -48,15 +48,15 @@ bool RulesOff::has(const Rule& rule) const {
 }
 
 void RulesOff::set(std::string_view name, bool off, std::string_view operation) {
-  bool found = false;
+  bool exists = false;
   const auto visit = [&](std::size_t bit, std::string_view own) {
     if (name != "all" && name != own) return;
     bits_.set(bit, off);
-    found = true;
+    exists = true;
   };
   for (std::size_t k = 0; k < kKernelRules; ++k) visit(k, kKernelRuleNames[k]);
   for (std::size_t row = 0; row < rules().size(); ++row) visit(first_row(row), rules()[row].name);
-  if (!found)
+  if (!exists)
     throw ArgumentError(operation, "no rewrite rule is named '" + base::escaped(name) +
                                        "'; names are as explain prints them, or 'all'");
 }

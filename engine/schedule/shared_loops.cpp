@@ -57,14 +57,14 @@ class RowFinder {
 
   bool read_units(std::size_t part, std::int32_t argument, SymInt length) {
     const KernelLoops& loops = *kernels_[part];
-    Ints& known = out_.units_of[part];
+    Ints& units = out_.units_of[part];
     for (const LoopAccess& access : loops.memory().accesses) {
       if (access.argument != argument) continue;
       std::optional<Ints> unit = detail::rows_per_step(access.tracker, loops.nest().outer.size(), length);
-      if (!unit || (!known.empty() && known != *unit)) return false;
-      known = std::move(*unit);
+      if (!unit || (!units.empty() && units != *unit)) return false;
+      units = std::move(*unit);
     }
-    return !known.empty() || loops.nest().outer.empty();
+    return !units.empty() || loops.nest().outer.empty();
   }
 
   // Loops over the rows with which all kernels can be written. Their extents are the digits of a row's number.

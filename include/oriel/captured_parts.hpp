@@ -1,7 +1,6 @@
 // How function.hpp takes arguments and results apart, and puts them together again.
 #pragma once
 
-#include <bit>
 #include <concepts>
 #include <cstddef>
 #include <cstdint>
@@ -99,7 +98,22 @@ void visit_parts(Visitor& visitor, T& x) {
 inline std::int64_t number_of(SymInt x) { return x.value(); }
 inline std::int64_t number_of(SymBool x) { return x ? 1 : 0; }
 
-struct Flattener {
+/// Looks at parts and does nothing. Others hide the members for the parts that they are about.
+struct PartVisitor {
+  void tensor(const Tensor& /*x*/) {}
+  template <class Size>
+  void size(const Size& /*x*/) {}
+  void integer(std::int64_t /*x*/) {}
+  void number(double /*x*/) {}
+  void part(std::size_t /*k*/) {}
+  void end() {}
+};
+
+/// The bits of a number. (Not std::bit_cast: <bit> has 250 lines.)
+inline std::int64_t bits_of(double x) { return __builtin_bit_cast(std::int64_t, x); }
+
+struct Flattener : PartVisitor {
+  explicit Flattener(CapturedArguments& arguments) : flat(arguments) {}
   CapturedArguments& flat;
   void tensor(const Tensor& x) { flat.tensors.push_back(&x); }
   template <class Size>
@@ -107,9 +121,7 @@ struct Flattener {
     flat.values.push_back(number_of(x));
   }
   void integer(std::int64_t x) { flat.values.push_back(x); }
-  void number(double x) { flat.values.push_back(std::bit_cast<std::int64_t>(x)); }
-  void part(std::size_t /*k*/) {}
-  void end() {}
+  void number(double x) { flat.values.push_back(bits_of(x)); }
 };
 
 template <class T>
@@ -147,41 +159,29 @@ struct Namer {
 };
 
 /// Puts other tensors and sizes in the place of those of a structure. Without sizes each one becomes its number.
-struct Replacer {
+struct Replacer : PartVisitor {
+  explicit Replacer(const Tensor* tensors, const SymInt* sizes = nullptr) : next(tensors), next_size(sizes) {}
   const Tensor* next;
-  const SymInt* next_size = nullptr;
+  const SymInt* next_size;
   void tensor(Tensor& x) { x = *next++; }
   void size(SymInt& x) { x = next_size != nullptr ? *next_size++ : SymInt(number_of(x)); }
   void size(SymBool& x) { x = next_size != nullptr ? *next_size++ != 0 : SymBool(number_of(x) != 0); }
-  void integer(std::int64_t /*x*/) {}
-  void number(double /*x*/) {}
-  void part(std::size_t /*k*/) {}
-  void end() {}
 };
 
 /// The tensors and sizes of a result.
-struct Collector {
+struct Collector : PartVisitor {
+  explicit Collector(CapturedResults& of) : results(of) {}
   CapturedResults& results;
   void tensor(const Tensor& x) { results.tensors.push_back(x); }
   void size(const SymInt& x) { results.sizes.push_back(x); }
   void size(const SymBool& x) { results.sizes.push_back(sym_select(x, 1, 0)); }
-  void integer(std::int64_t /*x*/) {}
-  void number(double /*x*/) {}
-  void part(std::size_t /*k*/) {}
-  void end() {}
 };
 
-struct FirstDevice {
+struct FirstDevice : PartVisitor {
   std::optional<Device> device = {};
   void tensor(const Tensor& x) {
     if (!device) device = x.device();
   }
-  template <class Size>
-  void size(const Size& /*x*/) {}
-  void integer(std::int64_t /*x*/) {}
-  void number(double /*x*/) {}
-  void part(std::size_t /*k*/) {}
-  void end() {}
 };
 
 /// Where the tensors of numbers live: on the device of the first tensor.
@@ -234,17 +234,15 @@ std::string type_text() {
 }
 
 /// The parts of a result that are no tensors. Sizes differ from call to call.
-struct ValueCollector {
+struct ValueCollector : PartVisitor {
+  explicit ValueCollector(std::vector<std::int64_t>& of) : values(of) {}
   std::vector<std::int64_t>& values;
-  void tensor(const Tensor& /*x*/) {}
   template <class Size>
   void size(const Size& /*x*/) {
     values.push_back(0);
   }
   void integer(std::int64_t x) { values.push_back(x); }
-  void number(double x) { values.push_back(std::bit_cast<std::int64_t>(x)); }
-  void part(std::size_t /*k*/) {}
-  void end() {}
+  void number(double x) { values.push_back(bits_of(x)); }
 };
 
 // The destructor of the base is protected: tracers live on the stack.

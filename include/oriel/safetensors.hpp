@@ -92,15 +92,12 @@ namespace detail {
 Tensor entry_like(const NamedTensors& tensors, const std::string& name, const Tensor& like, Site site);
 
 /// Names the tensors of a structure by their places in it: "network.0.1".
-struct PlaceNames {
+struct PlaceNames : PartVisitor {
+  explicit PlaceNames(std::string of) : name(std::move(of)) {}
   std::string name;
   std::vector<std::string> all = {};
   std::vector<std::size_t> lengths = {};
   void tensor(const Tensor& /*x*/) { all.push_back(name); }
-  template <class Size>
-  void size(const Size& /*x*/) {}
-  void integer(std::int64_t /*x*/) {}
-  void number(double /*x*/) {}
   void part(std::size_t k) {
     lengths.push_back(name.size());
     name += '.' + std::to_string(k);

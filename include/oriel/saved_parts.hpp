@@ -1,7 +1,6 @@
 // How a captured function's file meets the types of a program.
 #pragma once
 
-#include <bit>
 #include <cstddef>
 #include <cstdint>
 #include <span>
@@ -47,7 +46,7 @@ void restore_parts(SavedValues& from, T& x) {
   if constexpr (std::same_as<T, Tensor>) {
     return;
   } else if constexpr (std::is_floating_point_v<T>) {
-    x = static_cast<T>(std::bit_cast<double>(from.next()));
+    x = static_cast<T>(__builtin_bit_cast(double, from.next()));
   } else if constexpr (std::same_as<T, bool>) {
     x = from.next() != 0;
   } else if constexpr (std::is_integral_v<T> || std::is_enum_v<T>) {

@@ -21,6 +21,7 @@
 #include "oriel/list.hpp"
 #include "oriel/methods.hpp"
 #include "oriel/operand.hpp"
+#include "oriel/realize.hpp"
 #include "oriel/shape.hpp"
 #include "oriel/shared.hpp"
 #include "oriel/site.hpp"
@@ -32,9 +33,6 @@ class Cell;
 }  // namespace oriel::detail
 
 namespace ORIEL_API oriel {
-
-class Operand;
-class ComprehensionResults;
 
 /// An array of one dtype and shape, on one device. Operations return at once. Work runs when a result is asked for
 /// (realize, to_vector, data, copy_to, item) or when pending work exceeds the limits of settings.hpp. Each function
@@ -495,15 +493,5 @@ class Tensor : public TensorMethods {
 
   detail::Cell* cell_;  // never null; a moved-from tensor has the cell of an empty tensor or the target's old one
 };
-
-/// Runs the pending work of several tensors together, so that shared work runs once. They may live on different
-/// devices. Ends as Tensor::realize does.
-///   oriel::realize({mean, deviation});
-void realize(ListOf<Tensor> tensors, Site site = Site::here());
-/// Waits until the device has ended all work that was sent to it. On OpenCL realize() only sends work, and reading
-/// elements waits for it; on the CPU realize() waits by itself. Throws DeviceError if the work failed or the device is
-/// not available.
-///   x.realize(); synchronize(x.device());  // x has been computed
-void synchronize(Device device = default_device());
 
 }  // namespace oriel

@@ -1,6 +1,8 @@
 // Shared by the oracle's elementwise ops and reductions.
 #pragma once
 
+#include <cmath>
+
 #include "reference/number.hpp"
 
 namespace oriel::reference {
@@ -26,6 +28,12 @@ inline std::int64_t narrow(DType dtype, Wide value) {
 
 /// The result of an op on floats, before it is rounded to the dtype.
 double float_value(graph::Op op, DType dtype, double x, double y);
+
+inline bool same(double a, double b) { return a == b || (std::isnan(a) && std::isnan(b)); }
+
+/// An element converted to another dtype, and one whose bits are taken as those of another dtype.
+Number cast(DType from, DType to, const Number& x);
+Number bitcast(DType from, DType to, const Number& x);
 
 /// The elementwise op by which a reduction combines two elements.
 graph::Op combination_of(graph::Op op);

@@ -66,11 +66,11 @@ class OriginReader {
     for (std::size_t n = bytes_.count(13); n > 0; --n) {
       const std::uint32_t k = bytes_.below(std::min(met + 1, origin_.storages.size()), "a storage");
       met = std::max<std::size_t>(met, k + 1);
-      const bool viewed = bytes_.flag();
+      const bool is_view = bytes_.flag();
       std::vector<NodePtr> movements = NodeReader(reader_).movements(origin_.storages[k].kind.shape);
       check_loaded(movements);  // each one is over positions of its own
-      if (!viewed && !movements.empty()) bytes_.fail("is damaged: a storage is moved");
-      origin_.tensors.push_back({k, std::move(movements), viewed});
+      if (!is_view && !movements.empty()) bytes_.fail("is damaged: a storage is moved");
+      origin_.tensors.push_back({k, std::move(movements), is_view});
       origin_.names.tensors.push_back(reader_.name());
     }
     if (met != origin_.storages.size()) bytes_.fail("is damaged: no argument names a storage");

@@ -81,7 +81,7 @@ class EntryWriter {
     to_.out().u32(origin_.tensors.size());
     for (std::size_t k = 0; k < origin_.tensors.size(); ++k) {
       to_.out().u32(origin_.tensors[k].storage);
-      to_.out().u8(origin_.tensors[k].viewed ? 1 : 0);
+      to_.out().u8(origin_.tensors[k].is_view ? 1 : 0);
       to_.movements(origin_.tensors[k].movements);
       to_.word(origin_.names.tensors[k]);
     }

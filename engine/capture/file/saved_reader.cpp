@@ -22,10 +22,10 @@ struct FileName {
 };
 std::atomic<const FileName*> file_names{nullptr};
 
-const char* kept_file_name(std::string_view text) {
+const char* interned_file_name(std::string_view text) {
   const FileName* head = file_names.load(std::memory_order_acquire);
-  for (const FileName* known = head; known != nullptr; known = known->next)
-    if (known->text == text) return known->text.c_str();
+  for (const FileName* name = head; name != nullptr; name = name->next)
+    if (name->text == text) return name->text.c_str();
   auto fresh = std::make_unique<FileName>(FileName{std::string(text), head});
   while (!file_names.compare_exchange_weak(fresh->next, fresh.get(), std::memory_order_acq_rel)) {
   }
@@ -69,7 +69,7 @@ Site SavedReader::site() {
   check(line >= 0 && line <= 1 << 30, "a line has no such number");
   check(raw.find('\0') == std::string_view::npos, "a file's name holds a zero byte");
   const std::string file = base::escaped(raw);
-  return file.empty() ? Site::unknown() : Site(Site::Kind::line, kept_file_name(file), static_cast<int>(line));
+  return file.empty() ? Site::unknown() : Site(Site::Kind::line, interned_file_name(file), static_cast<int>(line));
 }
 
 sym::Expr SavedReader::expression() {

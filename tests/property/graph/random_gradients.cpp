@@ -118,6 +118,9 @@ void agrees(const std::vector<Dice>& steps, std::uint64_t seed) {
   };
   const std::string first = ok(f, x, w);
   if (!first.empty()) RC_FAIL("the derivative of" + text + ": " + first);
+  // By an argument that the loss does not reach.
+  const Tensor beside = grad<2>([&](Tensor a, Tensor b, Tensor) { return mean(f(a, b)); })(x, w, numbers(2).sum(0));
+  RC_ASSERT(beside.to_vector<double>() == std::vector<double>(4, 0));
   const auto gradient = grad<0, 1>([&](Tensor a, Tensor b) { return mean(f(a, b)); });
   const std::string second = ok(gradient, x, w);
   if (!second.empty()) RC_FAIL("the second derivative of" + text + ": " + second);

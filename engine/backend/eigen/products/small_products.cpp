@@ -173,10 +173,10 @@ double SmallPlan::nanoseconds() const {
   const codegen::Contraction& c = shape;
   const auto rows = static_cast<double>(c.rows), columns = static_cast<double>(c.columns);
   const auto depth = static_cast<double>(c.depth);
-  const double moved = (rows + columns) * depth + rows * columns;
+  const double elements = (rows + columns) * depth + rows * columns;
   const double width = static_cast<double>(std::max<std::size_t>(itemsize(c.dtype), 4)) / 4;
   return width * static_cast<double>(c.batches) *
-         (schedule::kRates.side_by_side * rows * columns * depth + schedule::kRates.lane * moved);
+         (schedule::kRates.side_by_side * rows * columns * depth + schedule::kRates.lane * elements);
 }
 
 void SmallPlan::run(const Team& threads, std::span<void* const> arguments,

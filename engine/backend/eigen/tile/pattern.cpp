@@ -63,12 +63,12 @@ class Mover {
     if (axis.cut()) return std::nullopt;
     if (below_ == nullptr || axis.coefficient == 0 || axis.extent == 1) return axis.coefficient;
     for (std::size_t a = 0; a < weights_.size(); ++a) {
-      const AccessAxis& moved = below_->axes[a];
-      if (moved.extent == 1 || axis.coefficient % weights_[a] != 0) continue;
-      if (moved.cut()) return std::nullopt;
+      const AccessAxis& below = below_->axes[a];
+      if (below.extent == 1 || axis.coefficient % weights_[a] != 0) continue;
+      if (below.cut()) return std::nullopt;
       const std::int64_t step = axis.coefficient / weights_[a];
       (step < 0 ? least_ : most_)[a] += step * (axis.extent - 1);
-      return step * moved.coefficient;
+      return step * below.coefficient;
     }
     return std::nullopt;
   }

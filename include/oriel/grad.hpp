@@ -160,6 +160,15 @@ struct ValueAndGrad {
   G gradient;  ///< of the loss by the chosen argument, or a tuple of them
 };
 
+template <class R, class G>
+auto oriel_members(ValueAndGrad<R, G>& x) {
+  return std::tie(x.value, x.gradient);
+}
+template <class R, class G>
+auto oriel_members(const ValueAndGrad<R, G>& x) {
+  return std::tie(x.value, x.gradient);
+}
+
 /// The element at which a derivative is furthest from a difference: see check_gradient.
 struct GradientCheck {
   bool ok = true;             ///< all elements are within the tolerance
@@ -262,13 +271,16 @@ auto grad(F f) {
 struct GradOptions {
   std::vector<std::size_t> arguments = {0};  ///< their numbers, ascending
 };
-/// The same by arguments that are chosen when the program runs: the gradients of all tensors in them, in order.
-///   std::vector<Tensor> g = grad(f, {.arguments = {0, 2}})(a, b, c);
+namespace detail {
 template <class F>
-auto grad(F f, GradOptions options) {
-  return [f = std::move(f), options = std::move(options)]<class... Args>(const Args&... arguments) {
-    detail::check_numbers(options.arguments, sizeof...(Args));
-    const detail::Deriving deriving;
+struct ChosenGradFunction {
+  [[no_unique_address]] F f;
+  GradOptions options;
+
+  template <class... Args>
+  std::vector<Tensor> operator()(const Args&... arguments) const {
+    check_numbers(options.arguments, sizeof...(Args));
+    const Deriving deriving;
     std::vector<Tensor> by;
     std::size_t k = 0;
     const auto stand_in = [&](const auto& argument) {
@@ -276,15 +288,22 @@ auto grad(F f, GradOptions options) {
       bool chosen = false;
       for (const std::size_t one : options.arguments) chosen = chosen || one == number;
       if (!chosen) return argument;
-      const std::vector<Tensor> own = detail::variables(detail::parts_of(argument), "grad", number);
+      const std::vector<Tensor> own = variables(parts_of(argument), "grad", number);
       by.insert(by.end(), own.begin(), own.end());
-      return detail::with_parts(argument, detail::renamed(own));
+      return with_parts(argument, renamed(own));
     };
     std::tuple<Args...> copies{stand_in(arguments)...};
     F own = f;
-    const Tensor loss = detail::loss_of(std::apply([&](auto&... x) { return own(x...); }, copies));
-    return detail::pull_loss(*detail::derivative({&loss, 1}, by, "grad"), loss, "grad");
-  };
+    const Tensor loss = loss_of(std::apply([&](auto&... x) { return own(x...); }, copies));
+    return pull_loss(*derivative({&loss, 1}, by, "grad"), loss, "grad");
+  }
+};
+}  // namespace detail
+/// The same by arguments that are chosen when the program runs: the gradients of all tensors in them, in order.
+///   std::vector<Tensor> g = grad(f, {.arguments = {0, 2}})(a, b, c);
+template <class F>
+auto grad(F f, GradOptions options) {
+  return detail::ChosenGradFunction<F>{std::move(f), std::move(options)};
 }
 /// The same with what the function returned: `auto [loss, g] = value_and_grad(f)(x)`.
 template <std::size_t... Which, class F>
@@ -444,26 +463,32 @@ enum class JacobianMode : std::uint8_t {
   forward,
 };
 
-/// The derivative of each element of a function's result by each element of its first argument: a tensor whose axes are
-/// those of the result and then those of the argument. Result and argument are tensors.
-///   Tensor j = jacobian([](Tensor x) { return x * x; })(x);  // diagonal
+namespace detail {
 template <class F>
-auto jacobian(F f, JacobianMode mode = JacobianMode::automatic) {
-  return [f = std::move(f), mode](const Tensor& x, const auto&... rest) {
+struct JacobianFunction {
+  [[no_unique_address]] F f;
+  JacobianMode mode;
+
+  template <class... Rest>
+  Tensor operator()(const Tensor& x, const Rest&... rest) const {
     const auto at = vjp(
         [&](const Tensor& first) {
           F own = f;
           return own(first, rest...);
         },
         x);
-    const bool forward =
-        mode == JacobianMode::forward || (mode == JacobianMode::automatic && detail::is_larger(at.value, x));
-    if (forward)
-      return detail::jacobian_of(vmap([&](const Tensor& t) { return at.push(t); })(detail::basis_of(x)), at.value, x,
-                                 true);
-    return detail::jacobian_of(vmap([&](const Tensor& g) { return at.pull(g); })(detail::basis_of(at.value)), at.value,
-                               x, false);
-  };
+    const bool forward = mode == JacobianMode::forward || (mode == JacobianMode::automatic && is_larger(at.value, x));
+    if (forward) return jacobian_of(vmap([&](const Tensor& t) { return at.push(t); })(basis_of(x)), at.value, x, true);
+    return jacobian_of(vmap([&](const Tensor& g) { return at.pull(g); })(basis_of(at.value)), at.value, x, false);
+  }
+};
+}  // namespace detail
+/// The derivative of each element of a function's result by each element of its first argument: a tensor whose axes are
+/// those of the result and then those of the argument. Result and argument are tensors.
+///   Tensor j = jacobian([](Tensor x) { return x * x; })(x);  // diagonal
+template <class F>
+auto jacobian(F f, JacobianMode mode = JacobianMode::automatic) {
+  return detail::JacobianFunction<F>{std::move(f), mode};
 }
 /// The second derivatives of a loss by its first argument, a tensor: the Jacobian of the gradient.
 template <class F>
@@ -486,35 +511,48 @@ T stop_gradient(const T& x) {
 /// DTypeError as grad does.
 std::vector<Tensor> gradients(const Tensor& loss, ListOf<Tensor> by, Site site = Site::here());
 
+namespace detail {
+template <class F, class Backward>
+struct CustomVjpFunction {
+  [[no_unique_address]] F f;
+  [[no_unique_address]] Backward backward;
+
+  template <class... Args>
+  auto operator()(const Args&... arguments) const {
+    // As they are before f, which may write them.
+    const std::tuple<Args...> kept{with_parts(arguments, renamed(parts_of(arguments)))...};
+    F own = f;
+    auto result = own(arguments...);
+    auto pull = [backward = backward, kept, result](std::vector<Tensor> cotangents) {
+      Backward rule = backward;
+      const auto shares =
+          std::apply([&](const Args&... x) { return rule(x..., result, with_parts(result, cotangents)); }, kept);
+      return std::apply([](const auto&... share) { return parts_of(share...); }, as_tuple(shares));
+    };
+    const std::vector<Tensor> marked =
+        with_rule(std::apply([](const Args&... x) { return parts_of(x...); }, kept), parts_of(result), std::move(pull));
+    return with_parts(result, marked);
+  }
+};
+}  // namespace detail
+
 /// A function whose derivative is stated: `backward(arguments..., result, cotangent)` returns the cotangent of the
 /// argument, or a tuple of those of several. It is used in place of the derivative of `f`, forward too, for which it
 /// must be linear in the cotangent.
 ///   auto f = custom_vjp([](Tensor x) { return round(x); }, [](Tensor x, Tensor y, Tensor g) { return g; });
 template <class F, class Backward>
 auto custom_vjp(F f, Backward backward) {
-  return [f = std::move(f), backward = std::move(backward)]<class... Args>(const Args&... arguments) {
-    // As they are before f, which may write them.
-    const std::tuple<Args...> kept{detail::with_parts(arguments, detail::renamed(detail::parts_of(arguments)))...};
-    F own = f;
-    auto result = own(arguments...);
-    auto pull = [backward, kept, result](std::vector<Tensor> cotangents) {
-      Backward rule = backward;
-      const auto shares = std::apply(
-          [&](const Args&... x) { return rule(x..., result, detail::with_parts(result, cotangents)); }, kept);
-      return std::apply([](const auto&... share) { return detail::parts_of(share...); }, detail::as_tuple(shares));
-    };
-    const std::vector<Tensor> marked =
-        detail::with_rule(std::apply([](const Args&... x) { return detail::parts_of(x...); }, kept),
-                          detail::parts_of(result), std::move(pull));
-    return detail::with_parts(result, marked);
-  };
+  return detail::CustomVjpFunction<F, Backward>{std::move(f), std::move(backward)};
 }
 
-/// The same by tangents: `forward(arguments..., tangents...)` returns the tangent of the result, which is linear in the
-/// tangents.
-template <class F, class Forward>
-auto custom_jvp(F f, Forward forward) {
-  auto backward = [forward = std::move(forward)](const auto&... all) {
+namespace detail {
+/// The rule that a derivative by tangents stands for.
+template <class Forward>
+struct ByTangents {
+  [[no_unique_address]] Forward forward;
+
+  template <class... All>
+  auto operator()(const All&... all) const {
     constexpr std::size_t kArguments = sizeof...(all) - 2;
     const auto values = std::tie(all...);
     return [&]<std::size_t... K>(std::index_sequence<K...>) {
@@ -524,48 +562,83 @@ auto custom_jvp(F f, Forward forward) {
             return rule(std::get<K>(values)..., tangents...);
           };
       const auto zero = [](const auto& x) {
-        std::vector<Tensor> parts = detail::parts_of(x);
-        for (Tensor& part : parts) part = detail::zeros_like_part(part);
-        return detail::with_parts(x, parts);
+        std::vector<Tensor> parts = parts_of(x);
+        for (Tensor& part : parts) part = zeros_like_part(part);
+        return with_parts(x, parts);
       };
       return vjp(in_tangents, zero(std::get<K>(values))...).pull(std::get<kArguments + 1>(values));
     }
     (std::make_index_sequence<kArguments>());
-  };
-  return custom_vjp(std::move(f), std::move(backward));
+  }
+};
+template <class Forward>
+inline constexpr bool holds_nothing<ByTangents<Forward>> = holds_nothing<Forward>;
+}  // namespace detail
+
+/// The same by tangents: `forward(arguments..., tangents...)` returns the tangent of the result, which is linear in the
+/// tangents.
+template <class F, class Forward>
+auto custom_jvp(F f, Forward forward) {
+  return custom_vjp(std::move(f), detail::ByTangents<Forward>{std::move(forward)});
 }
+
+namespace detail {
+/// The rule that computes the function again.
+template <class F>
+struct Recomputed {
+  [[no_unique_address]] F f;
+
+  template <class... All>
+  auto operator()(const All&... all) const {
+    constexpr std::size_t kArguments = sizeof...(all) - 2;
+    const auto values = std::tie(all...);
+    return [&]<std::size_t... K>(std::index_sequence<K...>) {
+      std::vector<Tensor> parts = parts_of(std::get<K>(values)...), by;
+      for (Tensor& part : parts) {
+        if (!is_floating(part.dtype())) continue;
+        const Tensor again = kept_apart(part);
+        by.push_back(variables({&again, 1}, "checkpoint", 0).front());
+        part = renamed({&by.back(), 1}).front();
+      }
+      const Tensor* next = parts.data();
+      auto copies = std::tuple{with_parts(std::get<K>(values), next)...};
+      F own = f;
+      const auto results = parts_of(std::apply([&](auto&... x) { return own(x...); }, copies));
+      const auto shares = pull(*derivative(results, by, "checkpoint"), parts_of(std::get<kArguments + 1>(values)));
+      std::size_t k = 0;
+      for (Tensor& part : parts)
+        if (is_floating(part.dtype())) part = shares[k++];
+      next = parts.data();
+      return std::tuple{with_parts(std::get<K>(values), next)...};
+    }
+    (std::make_index_sequence<kArguments>());
+  }
+};
+template <class F>
+inline constexpr bool holds_nothing<Recomputed<F>> = holds_nothing<F>;
+}  // namespace detail
 
 /// A function whose derivative computes the values inside it again, rather than keep them until then: memory for
 /// time. `explain` shows both.
 ///   auto layer = checkpoint([](Tensor x, Tensor w) { return tanh(matmul(x, w)); });
 template <class F>
 auto checkpoint(F f) {
-  auto backward = [f](const auto&... all) {
-    constexpr std::size_t kArguments = sizeof...(all) - 2;
-    const auto values = std::tie(all...);
-    return [&]<std::size_t... K>(std::index_sequence<K...>) {
-      std::vector<Tensor> parts = detail::parts_of(std::get<K>(values)...), by;
-      for (Tensor& part : parts) {
-        if (!is_floating(part.dtype())) continue;
-        const Tensor again = detail::kept_apart(part);
-        by.push_back(detail::variables({&again, 1}, "checkpoint", 0).front());
-        part = detail::renamed({&by.back(), 1}).front();
-      }
-      const Tensor* next = parts.data();
-      auto copies = std::tuple{detail::with_parts(std::get<K>(values), next)...};
-      F own = f;
-      const auto results = detail::parts_of(std::apply([&](auto&... x) { return own(x...); }, copies));
-      const auto shares = detail::pull(*detail::derivative(results, by, "checkpoint"),
-                                       detail::parts_of(std::get<kArguments + 1>(values)));
-      std::size_t k = 0;
-      for (Tensor& part : parts)
-        if (is_floating(part.dtype())) part = shares[k++];
-      next = parts.data();
-      return std::tuple{detail::with_parts(std::get<K>(values), next)...};
-    }
-    (std::make_index_sequence<kArguments>());
-  };
-  return custom_vjp(std::move(f), std::move(backward));
+  return custom_vjp(f, detail::Recomputed<F>{f});
 }
+
+namespace detail {
+template <class F, std::size_t... Which>
+inline constexpr bool holds_nothing<ValueAndGradFunction<F, Which...>> = holds_nothing<F>;
+template <class F, std::size_t... Which>
+inline constexpr bool holds_nothing<GradFunction<F, Which...>> = holds_nothing<F>;
+template <class F>
+inline constexpr bool holds_nothing<ChosenGradFunction<F>> = holds_nothing<F>;
+template <class F>
+inline constexpr bool holds_nothing<VmapFunction<F>> = holds_nothing<F>;
+template <class F>
+inline constexpr bool holds_nothing<JacobianFunction<F>> = holds_nothing<F>;
+template <class F, class Backward>
+inline constexpr bool holds_nothing<CustomVjpFunction<F, Backward>> = holds_nothing<F>&& holds_nothing<Backward>;
+}  // namespace detail
 
 }  // namespace oriel

@@ -108,14 +108,15 @@ Tensor erfinv(const Operand& x) {
   return special("erfinv", x, [](const Value& v) {
     constexpr double kPi = std::numbers::pi, kRoot = 0.8862269254527580;  // sqrt(pi) / 2
     // A first value within 0.3 %: a series in the middle, and outside of it Winitzki's formula (2008).
-    const Value a = abs(v), s = v * v;
+    // Each branch has numbers of its own where another one is taken, so that its derivative there is no NaN.
+    const Value size = where(v < 0, -v, v), end = size == 1;
+    const Value a = where(end, 0.5, size), small = a < 0.5, large = where(small, 0.75, a), s = a * a;
     const Value middle = a * polynomial(s, std::array<double, 4>{kRoot, kRoot * kPi / 12, kRoot * 7 * kPi * kPi / 480,
                                                                  kRoot * 127 * kPi * kPi * kPi / 40320});
     constexpr double kA = 0.147;
-    const Value l = log((1 - a) * (a + 1));
+    const Value l = log((1 - large) * (large + 1));
     const Value half = l * 0.5 + 2 / (kPi * kA);
     const Value outer = sqrt(sqrt(half * half - l / kA) - half);
-    const Value small = a < 0.5;
     Value y = where(small, middle, outer);
     // Halley's steps, each of which trebles the correct digits. Near 1 by erfc, which has digits there.
     for (int k = 0; k < 2; ++k) {
@@ -123,8 +124,8 @@ Tensor erfinv(const Operand& x) {
       const Value step = above * exp(y * y) * kRoot;
       y = y - step / (y * step + 1);
     }
-    const Value edge = where(a == 1, kInfinite, y);
-    return where(v < 0, -edge, where(v == 0, v, edge));
+    const Value edge = where(end, 1 / where(end, 1 - size, 1), y);  // infinite, as its slope is
+    return where(v < 0, -edge, where(v == 0, v * kRoot, edge));
   });
 }
 
@@ -184,11 +185,11 @@ std::pair<Value, Value> parts(const Value& v, const FloatBits& f) {
   const Value all = bits(normal, f.integers);
   const Value places = all.binary(Op::Shr, integer(all, f.significand)) & integer(all, f.exponents - 1);
   const Value lowered = where(subnormal, integer(all, f.significand + 1), integer(all, 0));
-  const Value mantissa = (all & integer(all, ~((f.exponents - 1) << f.significand))) |
-                         integer(all, static_cast<std::int64_t>(f.bias - 1) << f.significand);
+  // A product, and not a change of bits, so that it has a derivative. No factor leaves the normal numbers.
+  const Value down = integer(all, f.bias - 1) - places, half = down.binary(Op::Shr, integer(all, 1));
+  const Value mantissa = normal * power_of_two(half, f) * power_of_two(down - half, f);
   const Value plain = isinf(v) | isnan(v) | (v == 0);
-  return {where(plain, v, bits(mantissa, f.floats)),
-          where(plain, integer(all, 0), places - integer(all, f.bias - 1) - lowered)};
+  return {where(plain, v, mantissa), where(plain, integer(all, 0), places - integer(all, f.bias - 1) - lowered)};
 }
 
 }  // namespace

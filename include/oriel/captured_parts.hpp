@@ -32,6 +32,11 @@ const void* signature() noexcept {
 template <class T>
 using Traced = std::conditional_t<std::is_floating_point_v<std::decay_t<T>>, Tensor, std::decay_t<T>>;
 
+/// Does a callable hold nothing that could go stale in a captured function? Specialised for transforms, which hold such
+/// a callable and options that never change.
+template <class F>
+inline constexpr bool holds_nothing = std::is_empty_v<F>;
+
 template <class T>
 concept HasMembers = requires(T& x) {
   oriel_members(x);

@@ -25,35 +25,48 @@ Tensor kept_apart(const Tensor& x);
 
 }  // namespace detail
 
+namespace detail {
+template <class F, class Backward>
+struct CustomVjpFunction {
+  [[no_unique_address]] F f;
+  [[no_unique_address]] Backward backward;
+
+  template <class... Args>
+  auto operator()(const Args&... arguments) const {
+    // As they are before f, which may write them.
+    const std::tuple<Args...> kept{with_parts(arguments, renamed(parts_of(arguments)))...};
+    F own = f;
+    auto result = own(arguments...);
+    auto pull = [backward = backward, kept, result](std::vector<Tensor> cotangents) {
+      Backward rule = backward;
+      const auto shares =
+          std::apply([&](const Args&... x) { return rule(x..., result, with_parts(result, cotangents)); }, kept);
+      return std::apply([](const auto&... share) { return parts_of(share...); }, as_tuple(shares));
+    };
+    const std::vector<Tensor> marked =
+        with_rule(std::apply([](const Args&... x) { return parts_of(x...); }, kept), parts_of(result), std::move(pull));
+    return with_parts(result, marked);
+  }
+};
+}  // namespace detail
+
 /// A function whose derivative is stated: `backward(arguments..., result, cotangent)` returns the cotangent of the
 /// argument, or a tuple of those of several. It is used in place of the derivative of `f`, forward too, for which it
 /// must be linear in the cotangent.
 ///   auto f = custom_vjp([](Tensor x) { return round(x); }, [](Tensor x, Tensor y, Tensor g) { return g; });
 template <class F, class Backward>
 auto custom_vjp(F f, Backward backward) {
-  return [f = std::move(f), backward = std::move(backward)]<class... Args>(const Args&... arguments) {
-    // As they are before f, which may write them.
-    const std::tuple<Args...> kept{detail::with_parts(arguments, detail::renamed(detail::parts_of(arguments)))...};
-    F own = f;
-    auto result = own(arguments...);
-    auto pull = [backward, kept, result](std::vector<Tensor> cotangents) {
-      Backward rule = backward;
-      const auto shares = std::apply(
-          [&](const Args&... x) { return rule(x..., result, detail::with_parts(result, cotangents)); }, kept);
-      return std::apply([](const auto&... share) { return detail::parts_of(share...); }, detail::as_tuple(shares));
-    };
-    const std::vector<Tensor> marked =
-        detail::with_rule(std::apply([](const Args&... x) { return detail::parts_of(x...); }, kept),
-                          detail::parts_of(result), std::move(pull));
-    return detail::with_parts(result, marked);
-  };
+  return detail::CustomVjpFunction<F, Backward>{std::move(f), std::move(backward)};
 }
 
-/// The same by tangents: `forward(arguments..., tangents...)` returns the tangent of the result, which is linear in the
-/// tangents.
-template <class F, class Forward>
-auto custom_jvp(F f, Forward forward) {
-  auto backward = [forward = std::move(forward)](const auto&... all) {
+namespace detail {
+/// The rule that a derivative by tangents stands for.
+template <class Forward>
+struct ByTangents {
+  [[no_unique_address]] Forward forward;
+
+  template <class... All>
+  auto operator()(const All&... all) const {
     constexpr std::size_t kArguments = sizeof...(all) - 2;
     const auto values = std::tie(all...);
     return [&]<std::size_t... K>(std::index_sequence<K...>) {
@@ -63,48 +76,73 @@ auto custom_jvp(F f, Forward forward) {
             return rule(std::get<K>(values)..., tangents...);
           };
       const auto zero = [](const auto& x) {
-        std::vector<Tensor> parts = detail::parts_of(x);
-        for (Tensor& part : parts) part = detail::zeros_like_part(part);
-        return detail::with_parts(x, parts);
+        std::vector<Tensor> parts = parts_of(x);
+        for (Tensor& part : parts) part = zeros_like_part(part);
+        return with_parts(x, parts);
       };
       return vjp(in_tangents, zero(std::get<K>(values))...).pull(std::get<kArguments + 1>(values));
     }
     (std::make_index_sequence<kArguments>());
-  };
-  return custom_vjp(std::move(f), std::move(backward));
+  }
+};
+template <class Forward>
+inline constexpr bool holds_nothing<ByTangents<Forward>> = holds_nothing<Forward>;
+}  // namespace detail
+
+/// The same by tangents: `forward(arguments..., tangents...)` returns the tangent of the result, which is linear in the
+/// tangents.
+template <class F, class Forward>
+auto custom_jvp(F f, Forward forward) {
+  return custom_vjp(std::move(f), detail::ByTangents<Forward>{std::move(forward)});
 }
+
+namespace detail {
+/// The rule that computes the function again.
+template <class F>
+struct Recomputed {
+  [[no_unique_address]] F f;
+
+  template <class... All>
+  auto operator()(const All&... all) const {
+    constexpr std::size_t kArguments = sizeof...(all) - 2;
+    const auto values = std::tie(all...);
+    return [&]<std::size_t... K>(std::index_sequence<K...>) {
+      std::vector<Tensor> parts = parts_of(std::get<K>(values)...), by;
+      for (Tensor& part : parts) {
+        if (!is_floating(part.dtype())) continue;
+        const Tensor again = kept_apart(part);
+        by.push_back(variables({&again, 1}, "checkpoint", 0).front());
+        part = renamed({&by.back(), 1}).front();
+      }
+      const Tensor* next = parts.data();
+      auto copies = std::tuple{with_parts(std::get<K>(values), next)...};
+      F own = f;
+      const auto results = parts_of(std::apply([&](auto&... x) { return own(x...); }, copies));
+      const auto shares = pull(*derivative(results, by, "checkpoint"), parts_of(std::get<kArguments + 1>(values)));
+      std::size_t k = 0;
+      for (Tensor& part : parts)
+        if (is_floating(part.dtype())) part = shares[k++];
+      next = parts.data();
+      return std::tuple{with_parts(std::get<K>(values), next)...};
+    }
+    (std::make_index_sequence<kArguments>());
+  }
+};
+template <class F>
+inline constexpr bool holds_nothing<Recomputed<F>> = holds_nothing<F>;
+}  // namespace detail
 
 /// A function whose derivative computes the values inside it again, rather than keep them until then: memory for
 /// time. `explain` shows both.
 ///   auto layer = checkpoint([](Tensor x, Tensor w) { return tanh(matmul(x, w)); });
 template <class F>
 auto checkpoint(F f) {
-  auto backward = [f](const auto&... all) {
-    constexpr std::size_t kArguments = sizeof...(all) - 2;
-    const auto values = std::tie(all...);
-    return [&]<std::size_t... K>(std::index_sequence<K...>) {
-      std::vector<Tensor> parts = detail::parts_of(std::get<K>(values)...), by;
-      for (Tensor& part : parts) {
-        if (!is_floating(part.dtype())) continue;
-        const Tensor again = detail::kept_apart(part);
-        by.push_back(detail::variables({&again, 1}, "checkpoint", 0).front());
-        part = detail::renamed({&by.back(), 1}).front();
-      }
-      const Tensor* next = parts.data();
-      auto copies = std::tuple{detail::with_parts(std::get<K>(values), next)...};
-      F own = f;
-      const auto results = detail::parts_of(std::apply([&](auto&... x) { return own(x...); }, copies));
-      const auto shares = detail::pull(*detail::derivative(results, by, "checkpoint"),
-                                       detail::parts_of(std::get<kArguments + 1>(values)));
-      std::size_t k = 0;
-      for (Tensor& part : parts)
-        if (is_floating(part.dtype())) part = shares[k++];
-      next = parts.data();
-      return std::tuple{detail::with_parts(std::get<K>(values), next)...};
-    }
-    (std::make_index_sequence<kArguments>());
-  };
-  return custom_vjp(std::move(f), std::move(backward));
+  return custom_vjp(f, detail::Recomputed<F>{f});
 }
+
+namespace detail {
+template <class F, class Backward>
+inline constexpr bool holds_nothing<CustomVjpFunction<F, Backward>> = holds_nothing<F>&& holds_nothing<Backward>;
+}  // namespace detail
 
 }  // namespace oriel

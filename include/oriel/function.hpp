@@ -25,7 +25,8 @@ class Function;
 template <class F, class... Bound>
 class BoundFunction;
 
-/// Captures `f`, a callable without state such as a lambda that captures nothing. `site` is the line that reports name.
+/// Captures `f`, a callable without state such as a lambda that captures nothing, or a transform of one (grad.hpp).
+/// `site` is the line that reports name.
 ///
 ///   auto layer = oriel::function([](Tensor x, Tensor w, Tensor b) { return relu(matmul(x, w) + b); });
 ///   Tensor y = layer(x, w, b);   // traced: layer's operations are recorded, scheduled and compiled; then run
@@ -94,7 +95,7 @@ class BoundFunction;
 /// Thread safety: any number of threads may call a function at once.
 template <class F>
 Function<F> function(F f, FunctionOptions options = {}, Site site = Site::here()) {
-  static_assert(std::is_empty_v<F>,
+  static_assert(detail::holds_nothing<F>,
                 "oriel::function takes a callable without state: what it captured would be recorded once and go stale. "
                 "Capture nothing, take these values as parameters, and pass them in each call or by oriel::bind(f, w, "
                 "k). Call a plain function from a lambda");

@@ -47,6 +47,15 @@ struct ValueAndGrad {
   G gradient;  ///< of the loss by the chosen argument, or a tuple of them
 };
 
+template <class R, class G>
+auto oriel_members(ValueAndGrad<R, G>& x) {
+  return std::tie(x.value, x.gradient);
+}
+template <class R, class G>
+auto oriel_members(const ValueAndGrad<R, G>& x) {
+  return std::tie(x.value, x.gradient);
+}
+
 /// See value_and_grad.
 template <class F, std::size_t... Which>
 class ValueAndGradFunction {
@@ -126,13 +135,16 @@ auto grad(F f) {
 struct GradOptions {
   std::vector<std::size_t> arguments = {0};  ///< their numbers, ascending
 };
-/// The same by arguments that are chosen when the program runs: the gradients of all tensors in them, in order.
-///   std::vector<Tensor> g = grad(f, {.arguments = {0, 2}})(a, b, c);
+namespace detail {
 template <class F>
-auto grad(F f, GradOptions options) {
-  return [f = std::move(f), options = std::move(options)]<class... Args>(const Args&... arguments) {
-    detail::check_numbers(options.arguments, sizeof...(Args));
-    const detail::Deriving deriving;
+struct ChosenGradFunction {
+  [[no_unique_address]] F f;
+  GradOptions options;
+
+  template <class... Args>
+  std::vector<Tensor> operator()(const Args&... arguments) const {
+    check_numbers(options.arguments, sizeof...(Args));
+    const Deriving deriving;
     std::vector<Tensor> by;
     std::size_t k = 0;
     const auto stand_in = [&](const auto& argument) {
@@ -140,15 +152,22 @@ auto grad(F f, GradOptions options) {
       bool chosen = false;
       for (const std::size_t one : options.arguments) chosen = chosen || one == number;
       if (!chosen) return argument;
-      const std::vector<Tensor> own = detail::variables(detail::parts_of(argument), "grad", number);
+      const std::vector<Tensor> own = variables(parts_of(argument), "grad", number);
       by.insert(by.end(), own.begin(), own.end());
-      return detail::with_parts(argument, detail::renamed(own));
+      return with_parts(argument, renamed(own));
     };
     std::tuple<Args...> copies{stand_in(arguments)...};
     F own = f;
-    const Tensor loss = detail::loss_of(std::apply([&](auto&... x) { return own(x...); }, copies));
-    return detail::pull_loss(*detail::derivative({&loss, 1}, by, "grad"), loss, "grad");
-  };
+    const Tensor loss = loss_of(std::apply([&](auto&... x) { return own(x...); }, copies));
+    return pull_loss(*derivative({&loss, 1}, by, "grad"), loss, "grad");
+  }
+};
+}  // namespace detail
+/// The same by arguments that are chosen when the program runs: the gradients of all tensors in them, in order.
+///   std::vector<Tensor> g = grad(f, {.arguments = {0, 2}})(a, b, c);
+template <class F>
+auto grad(F f, GradOptions options) {
+  return detail::ChosenGradFunction<F>{std::move(f), std::move(options)};
 }
 /// The same with what the function returned: `auto [loss, g] = value_and_grad(f)(x)`.
 template <std::size_t... Which, class F>
@@ -179,5 +198,14 @@ T stop_gradient(const T& x) {
 /// not reached and a value below the loss was realised and has let go of what it was computed from; ShapeError and
 /// DTypeError as grad does.
 std::vector<Tensor> gradients(const Tensor& loss, ListOf<Tensor> by, Site site = Site::here());
+
+namespace detail {
+template <class F, std::size_t... Which>
+inline constexpr bool holds_nothing<ValueAndGradFunction<F, Which...>> = holds_nothing<F>;
+template <class F, std::size_t... Which>
+inline constexpr bool holds_nothing<GradFunction<F, Which...>> = holds_nothing<F>;
+template <class F>
+inline constexpr bool holds_nothing<ChosenGradFunction<F>> = holds_nothing<F>;
+}  // namespace detail
 
 }  // namespace oriel

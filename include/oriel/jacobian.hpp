@@ -28,26 +28,37 @@ enum class JacobianMode : std::uint8_t {
   forward,
 };
 
-/// The derivative of each element of a function's result by each element of its first argument: a tensor whose axes are
-/// those of the result and then those of the argument. Result and argument are tensors.
-///   Tensor j = jacobian([](Tensor x) { return x * x; })(x);  // diagonal
+namespace detail {
 template <class F>
-auto jacobian(F f, JacobianMode mode = JacobianMode::automatic) {
-  return [f = std::move(f), mode](const Tensor& x, const auto&... rest) {
+struct JacobianFunction {
+  [[no_unique_address]] F f;
+  JacobianMode mode;
+
+  template <class... Rest>
+  Tensor operator()(const Tensor& x, const Rest&... rest) const {
     const auto at = vjp(
         [&](const Tensor& first) {
           F own = f;
           return own(first, rest...);
         },
         x);
-    const bool forward =
-        mode == JacobianMode::forward || (mode == JacobianMode::automatic && detail::is_larger(at.value, x));
-    if (forward)
-      return detail::jacobian_of(vmap([&](const Tensor& t) { return at.push(t); })(detail::basis_of(x)), at.value, x,
-                                 true);
-    return detail::jacobian_of(vmap([&](const Tensor& g) { return at.pull(g); })(detail::basis_of(at.value)), at.value,
-                               x, false);
-  };
+    const bool forward = mode == JacobianMode::forward || (mode == JacobianMode::automatic && is_larger(at.value, x));
+    if (forward) return jacobian_of(vmap([&](const Tensor& t) { return at.push(t); })(basis_of(x)), at.value, x, true);
+    return jacobian_of(vmap([&](const Tensor& g) { return at.pull(g); })(basis_of(at.value)), at.value, x, false);
+  }
+};
+}  // namespace detail
+/// The derivative of each element of a function's result by each element of its first argument: a tensor whose axes are
+/// those of the result and then those of the argument. Result and argument are tensors.
+///   Tensor j = jacobian([](Tensor x) { return x * x; })(x);  // diagonal
+template <class F>
+auto jacobian(F f, JacobianMode mode = JacobianMode::automatic) {
+  return detail::JacobianFunction<F>{std::move(f), mode};
 }
+
+namespace detail {
+template <class F>
+inline constexpr bool holds_nothing<JacobianFunction<F>> = holds_nothing<F>;
+}  // namespace detail
 
 }  // namespace oriel

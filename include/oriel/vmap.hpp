@@ -82,4 +82,9 @@ auto vmap(F f, VmapOptions options = {}) {
   return VmapFunction<F>(std::move(f), std::move(options));
 }
 
+namespace detail {
+template <class F>
+inline constexpr bool holds_nothing<VmapFunction<F>> = holds_nothing<F>;
+}  // namespace detail
+
 }  // namespace oriel

@@ -73,9 +73,11 @@ Tensor step(const Tensor& x, const Tensor& other, const Dice& dice, std::string&
     case 23:
       return named("matmul", matmul(x, matmul(other.transpose(0, 1), x)) * 0.2);
     case 24:
-      return named(
-          "windows",
-          x + sum(unfold(pad(x, {{1, 1}, {1, 1}}), axis, 3, 1).slice({{1, -1}, {1, -1}}).sum(Axes(2), false)) * 0.1);
+      return named("windows", [&] {
+        const Tensor around = pad(x, axis == 0 ? Ranges{{1, 1}, {0, 0}} : Ranges{{0, 0}, {1, 1}});
+        const Tensor weights = Tensor::of<double>({0.5, -1, 0.3});
+        return x + sum(unfold(around, axis, 3, 1) * weights, -1) * 0.4;
+      }());
     case 25:
       return named("movement", flip(roll(x, 1, axis), Axes(axis)) * other);
     case 26:

@@ -317,5 +317,25 @@ TEST_CASE("errors say what came and what would do") {
   CHECK(refusal([&] { vmap([](Tensor a, Tensor b) { return a + b; })(x, zeros({3})); }).find("3") != std::string::npos);
 }
 
+TEST_CASE("transforms of callables without state are captured as they are") {
+  const auto cube = [](Tensor t) { return sum(t * t * t); };
+  const auto rows = oriel::function(vmap(cube));
+  const auto slopes = oriel::function(vmap(grad(cube)));
+  const auto second = oriel::function(hessian(cube));
+  const auto both = oriel::function(value_and_grad(checkpoint(cube)));
+  const auto stated = oriel::function(
+      grad(custom_vjp([](Tensor t) { return sum(t); }, [](Tensor t, Tensor, Tensor g) { return t * g; })));
+  for (const std::int64_t n : {2, 3, 5}) {
+    const Tensor x = between({n, 3}, -1, 1, static_cast<std::uint64_t>(n)), line = between({n}, -1, 1);
+    CHECK(apart(rows(x), sum(x * x * x, 1)) < 1e-12);
+    CHECK(apart(slopes(x), x * x * 3) < 1e-12);
+    CHECK(apart(second(line), diag(line * 6)) < 1e-12);
+    CHECK(apart(both(x).value, sum(x * x * x)) < 1e-12);
+    CHECK(apart(both(x).gradient, x * x * 3) < 1e-12);
+    CHECK(apart(stated(x), x) == 0);
+  }
+  CHECK(rows.counts().traces == 2);  // the second one is for any number of rows
+}
+
 }  // namespace
 }  // namespace oriel::testing::transforms_test

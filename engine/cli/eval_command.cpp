@@ -38,8 +38,8 @@ Runs a definition (the last one, unless --def names another) on files.
   --dump DIR        writes kernels, schedule and graph to files in DIR
   --explain         prints the kernels and why each one ends where it ends
   --time            prints the times of reading, preparing, running and writing
-  --unchecked       if an index that is read from a tensor is out of range, the element reads as 0. By default one
-                    that is out of range is an error
+  --unchecked       if an index that is read from a tensor is out of range, the element reads as 0, and none is
+                    written. By default one that is out of range is an error
   --quiet           shows no progress. On a terminal a line says what is done if it takes longer than half a second
 
 Warnings are printed on standard error with their place in the text (`oriel ranges --help` lists the kinds).

@@ -138,6 +138,7 @@ class Checker {
 
   void left_indices(const Statement& statement, StatementNames& names) {
     for (const Index& index : statement.left) {
+      if (index.position != kNoExpr) continue;
       if (find_builtin(index.name) != nullptr) {
         fail(ErrorKind::ReservedName, index.span, fmt::format("'{}' is a builtin function", index.name));
       }
@@ -152,11 +153,34 @@ class Checker {
     }
   }
 
+  static const Index* first_position(const Statement& statement) {
+    const auto found =
+        std::ranges::find_if(statement.left, [](const Index& index) { return index.position != kNoExpr; });
+    return found == statement.left.end() ? nullptr : &*found;
+  }
+
+  // Positions say nothing about how many there are, so the tensor has its sizes before.
+  void check_declared(const Statement& statement, const TensorSymbol& tensor, const Index& position) const {
+    if (tensor.assigned) return;
+    if (tensor.result >= 0 && d_.results[static_cast<std::size_t>(tensor.result)].has_dims) return;
+    std::vector<std::string> sizes, indices, ranges;
+    for (std::size_t k = 0; k < statement.left.size(); ++k) {
+      sizes.push_back(fmt::format("N{}", k));
+      indices.push_back(fmt::format("n{}", k));
+      ranges.push_back(fmt::format("n{0} in 0:N{0}", k));
+    }
+    fail(ErrorKind::Parse, position.span,
+         fmt::format("this is a position that is written, not an index of '{0}', and gives it no size; declare the "
+                     "sizes, as in -> (float({1}) {0}), or assign '{0}' before, as in {0}({2}) = 0.0 where {3}",
+                     tensor.name, fmt::join(sizes, ", "), fmt::join(indices, ", "), fmt::join(ranges, ", ")));
+  }
+
   void statement(const Statement& statement) {
     const std::int32_t target = this->target(statement);
     ExpressionChecker expressions(p_, static_cast<std::int32_t>(p_.statements.size()));
     left_indices(statement, expressions.names());
     for (std::size_t k = 0; k < statement.clauses.size(); ++k) expressions.clause(statement.clauses[k], k);
+    expressions.positions(statement);
     expressions.check(statement.right);
 
     CheckedStatement out;
@@ -164,10 +188,12 @@ class Checker {
     out.line = static_cast<int>(lines_.place(statement.span).line);
     out.target = target;
     TensorSymbol& tensor = p_.tensors[static_cast<std::size_t>(target)];
-    const bool update = statement.assignment != Assignment::Set && !statement.initialises;
-    out.updates = update && tensor.assigned;
+    const Index* position = first_position(statement);
+    if (position != nullptr) check_declared(statement, tensor, *position);
+    const bool set = statement.assignment == Assignment::Set, update = !set && !statement.initialises;
+    out.updates = (update || (set && position != nullptr)) && tensor.assigned;
     out.starts_from_identity = update && !tensor.assigned;
-    if (out.updates) expressions.add_self(statement, target);
+    if (out.updates || position != nullptr) expressions.add_self(statement, target);
     expressions.finish(statement, out);
     if (statement.assignment == Assignment::Set && out.variables.size() > out.left) {
       const Variable& variable = out.variables[out.left];

@@ -208,15 +208,18 @@ void ExpressionChecker::check_apply(ExprId id) {
   }
   for (const ExprId argument : expr.args) {
     check(argument);
-    if (!is_integer(d_[argument].dtype)) {
-      fail(ErrorKind::IndexNotIntegral, d_[argument].span,
-           fmt::format("an index is an integer, but this is {}; cast it, as in int32(..)", name(d_[argument].dtype)));
-    }
+    check_integral(argument);
   }
   expr.kind = ExprKind::Apply;
   expr.id = tensor;
   expr.dtype = symbol.dtype;
   expr.reads = true;
+}
+
+void ExpressionChecker::check_integral(ExprId id) const {
+  if (is_integer(d_[id].dtype)) return;
+  fail(ErrorKind::IndexNotIntegral, d_[id].span,
+       fmt::format("an index is an integer, but this is {}; cast it, as in int32(..)", name(d_[id].dtype)));
 }
 
 void ExpressionChecker::check_operation(ExprId id) {
@@ -246,6 +249,14 @@ void ExpressionChecker::check_operation(ExprId id) {
   if (expr.dtype == DType::bool_ && !keeps_bool) expr.dtype = DType::int32;
 }
 
+void ExpressionChecker::positions(const Statement& statement) {
+  for (const Index& index : statement.left) {
+    if (index.position == kNoExpr) continue;
+    check(index.position);
+    check_integral(index.position);
+  }
+}
+
 void ExpressionChecker::add_self(const Statement& statement, std::int32_t target) {
   Expr self;
   self.kind = ExprKind::Apply;
@@ -254,27 +265,46 @@ void ExpressionChecker::add_self(const Statement& statement, std::int32_t target
   self.id = target;
   self.dtype = p_.tensors[static_cast<std::size_t>(target)].dtype;
   self.reads = true;
-  for (std::size_t k = 0; k < statement.left.size(); ++k) {
+  for (const Index& left : statement.left) {
+    if (left.position != kNoExpr) {
+      self.args.push_back(left.position);
+      continue;
+    }
     Expr index;
     index.kind = ExprKind::Index;
-    index.name = statement.left[k].name;
-    index.span = statement.left[k].span;
-    index.id = static_cast<std::int32_t>(k);
+    index.name = left.name;
+    index.span = left.span;
+    index.id = names_.find_variable(left.name);
     d_.pool.push_back(std::move(index));
     self.args.push_back(static_cast<ExprId>(d_.pool.size() - 1));
+    touched_.push_back(self.args.back());
   }
   d_.pool.push_back(std::move(self));
   self_ = static_cast<ExprId>(d_.pool.size() - 1);
 }
 
 void ExpressionChecker::finish(const Statement& statement, CheckedStatement& out) {
-  out.left = statement.left.size();
   const std::vector<Variable>& variables = names_.variables();
   LoopOrder loops(d_, variables.size());
-  for (std::size_t k = 0; k < out.left; ++k) loops.put(static_cast<std::int32_t>(k));
+  for (const Index& index : statement.left) {
+    if (index.position != kNoExpr) {
+      out.written = self_;
+      loops.see(index.position);
+    } else {
+      loops.put(names_.find_variable(index.name));
+    }
+  }
+  out.left = loops.variables().size();
+  for (const std::int32_t variable : loops.variables()) names_.variable(variable).left = true;
+  for (const Index& index : statement.left) {
+    const bool position = index.position != kNoExpr;
+    out.axes.push_back(position ? -1 : loops.place(static_cast<std::size_t>(names_.find_variable(index.name))));
+  }
   if (self_ != kNoExpr) out.accesses.push_back({self_, {}, false, true});
   // Accesses first, because this walk is limited in length.
   AccessCollector accesses(p_, out.accesses);
+  for (const Index& index : statement.left)
+    if (index.position != kNoExpr) accesses.collect(index.position, false);
   accesses.collect(statement.right, false);
   for (const Clause& clause : statement.clauses) {
     if (clause.kind == Clause::Kind::Exists) accesses.collect(clause.first, true);

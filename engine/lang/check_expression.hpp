@@ -64,7 +64,9 @@ class ExpressionChecker {
 
   void clause(const Clause& clause, std::size_t position);
   void check(ExprId id);
-  /// Adds the target at the left indices as a further access, because an update reads it.
+  /// Checks what stands left of the operator, if positions do.
+  void positions(const Statement& statement);
+  /// Adds the target as a further access: an update reads it, and a position that is written must be one of its axis.
   void add_self(const Statement& statement, std::int32_t target);
   /// Orders the variables as loops, renumbers them in the expressions, and collects the accesses.
   void finish(const Statement& statement, CheckedStatement& out);
@@ -78,6 +80,7 @@ class ExpressionChecker {
   void check_name(ExprId id);
   void check_apply(ExprId id);
   void check_operation(ExprId id);
+  void check_integral(ExprId id) const;
 
   Program& p_;
   Definition& d_;

@@ -195,11 +195,19 @@ void infer_statements(InferenceState& state, const Binding& binding) {
   for (std::size_t s = 0; s < program.statements.size(); ++s) {
     const CheckedStatement& statement = program.statements[s];
     const auto target = static_cast<std::size_t>(statement.target);
+    if (statement.written != kNoExpr && assigned[target] == 0) {
+      const auto result = static_cast<std::size_t>(program.tensors[target].result);
+      for (const Dimension& dim : program.definition.results[result].dims)
+        out.boxes[target].push_back({out.builder->constant(0), binding.value(dim)});
+    }
     try {
       out.statements.push_back(infer_statement(state, s, zero_input || reads_nothing(program, statement, out)));
-      const std::vector<IndexRange>& ranges = out.statements.back().ranges;
-      check_target(state, binding, s, {ranges.begin(), ranges.begin() + static_cast<std::ptrdiff_t>(statement.left)},
-                   assigned[target] != 0);
+      std::vector<IndexRange> box;
+      for (std::size_t d = 0; d < statement.axes.size(); ++d) {
+        const std::int32_t index = statement.axes[d];
+        box.push_back(index < 0 ? out.boxes[target][d] : out.statements.back().ranges[static_cast<std::size_t>(index)]);
+      }
+      check_target(state, binding, s, std::move(box), assigned[target] != 0);
     } catch (const detail::ArithmeticOverflow&) {
       fail_overflow(state, statement);
     } catch (const OverflowError&) {

@@ -5,6 +5,7 @@
 
 #include "formula/position_check.hpp"
 #include "graph/gather.hpp"
+#include "lang/places.hpp"
 #include "lang/statement_space.hpp"
 #include "lang/uses.hpp"
 #include "oriel/error.hpp"
@@ -17,22 +18,6 @@ using graph::Op;
 using graph::Scalar;
 
 namespace {
-
-Op reduction_of(Assignment assignment) {
-  switch (assignment) {
-    case Assignment::Add:
-      return Op::Sum;
-    case Assignment::Mul:
-      return Op::Prod;
-    case Assignment::Min:
-      return Op::ReduceMin;
-    case Assignment::Max:
-      return Op::ReduceMax;
-    case Assignment::Set:
-      break;
-  }
-  throw InternalError("comprehension", "an assignment without a reduction reduces nothing");
-}
 
 /// Lowers one statement to nodes over its loops.
 class StatementLowering {
@@ -52,7 +37,9 @@ class StatementLowering {
   NodePtr run() {
     NodePtr value = value_as(s_.syntax->right, s_.value_dtype);
     value = reduced(std::move(value));
-    if (s_.updates) {
+    if (s_.written != kNoExpr) {
+      value = written(std::move(value));
+    } else if (s_.updates) {
       NodePtr old = graph::cast(tensors_[static_cast<std::size_t>(s_.target)], s_.value_dtype, origin_);
       const Op combination = graph::row(reduction_of(s_.syntax->assignment)).combination;
       value = graph::binary(combination, std::move(old), std::move(value), origin_);
@@ -64,6 +51,7 @@ class StatementLowering {
   // Reduces over all loops that are not left indices. float16 is summed in float32.
   NodePtr reduced(NodePtr value) const {
     if (s_.left == loops_.size()) return value;
+    if (s_.written != kNoExpr && !reduced_first()) return value;
     Ints axes;
     Shape left;
     for (std::size_t v = 0; v < loops_.size(); ++v) {
@@ -79,6 +67,12 @@ class StatementLowering {
     if (wide) value = graph::cast(std::move(value), DType::float32, origin_);
     value = graph::reduce(op, std::move(value), axes, origin_);
     return graph::cast(graph::reshape(std::move(value), left, origin_), dtype, origin_);
+  }
+
+  // A scatter combines all values where a loop that it reduces may have none.
+  bool reduced_first() const {
+    return std::all_of(loops_.begin() + static_cast<std::ptrdiff_t>(s_.left), loops_.end(),
+                       [](SymInt size) { return sym::known(size >= 1).value_or(false); });
   }
 
   NodePtr constant(const Scalar& value) const { return graph::constant(value, loops_, device_, origin_); }
@@ -207,29 +201,43 @@ class StatementLowering {
 
   // A gather: the element at the indices. If an index lies outside: an error where bounds are checked, else 0.
   NodePtr gather(ExprId id, const NodePtr& tensor) {
+    const api::Call call(origin_.operation, origin_.site);
+    Places at = places(call, id);
+    NodePtr read = graph::gather_at(tensor, at.coordinates, std::move(at.inside), origin_);
+    return after_checks(call, std::move(read), at.checks);
+  }
+
+  // The value, over the loops that are left of it, at its positions.
+  NodePtr written(NodePtr value) {
+    const api::Call call(origin_.operation, origin_.site);
+    const auto target = static_cast<std::size_t>(s_.target);
+    const Places at = places(call, s_.written);
+    Shape shape;
+    for (std::size_t d = 0; d < at.coordinates.size(); ++d) shape.push_back(space_.axis(target, d).size);
+    NodePtr old;
+    if (s_.updates) old = graph::cast(tensors_[target], s_.value_dtype, origin_);
+    return write_at(call, s_.syntax->assignment, at, std::move(value), shape, std::move(old));
+  }
+
+  Places places(const api::Call& call, ExprId id) {
     const Expr& expr = d_[id];
     const auto number = [&](SymInt n) { return graph::size_constant(n, DType::int64, loops_, device_, origin_); };
-    const api::Call call(origin_.operation, origin_.site);
-    std::vector<NodePtr> coordinates, checks;
-    NodePtr inside;
+    Places at;
     for (std::size_t d = 0; d < expr.args.size(); ++d) {
       const StatementSpace::Axis axis = space_.axis(static_cast<std::size_t>(expr.id), d);
       NodePtr index = value_as(expr.args[d], DType::int64);
       NodePtr moved = identical(axis.lo, 0) ? index : graph::binary(Op::Sub, index, number(axis.lo), origin_);
-      coordinates.push_back(moved);
+      at.coordinates.push_back(moved);
       if (space_.proved(id, d)) continue;
       NodePtr ok = graph::binary(Op::And, graph::binary(Op::Le, number(0), moved, origin_),
                                  graph::binary(Op::Lt, moved, number(axis.size), origin_), origin_);
       if (const NodePtr check = checked(call, id, d, moved, ok, axis)) {
         ok = graph::binary(Op::And, ok, graph::broadcast_to(check, loops_, origin_), origin_);
-        checks.push_back(check);
+        at.checks.push_back(check);
       }
-      inside = inside ? graph::binary(Op::And, inside, ok, origin_) : ok;
+      at.inside = at.inside ? graph::binary(Op::And, at.inside, ok, origin_) : ok;
     }
-    NodePtr read = graph::gather_at(tensor, coordinates, std::move(inside), origin_);
-    if (api::is_number(read))  // rules leave out what it is read at
-      for (const NodePtr& check : checks) read = api::after_check(call, std::move(read), check);
-    return read;
+    return at;
   }
 
   /// The check of one index, which counts from 0: null if there is none. `ok`: is it inside?

@@ -51,10 +51,11 @@ class WarningWriter {
       if (condition.status != AccessStatus::DataDependent || use.exists) continue;
       if (!told.emplace(use.expr, condition.dimension).second) continue;
       const std::string_view tensor = p_.definition[use.expr].name;
-      add("unchecked_gather", s, tensor, index_span(p_, statement, condition),
+      add(use.self ? "unchecked_scatter" : "unchecked_gather", s, tensor, index_span(p_, statement, condition),
           fmt::format("this index is known once tensors are read; where it leaves the positions {} to {} of dimension "
-                      "{} of '{}', 0 is read where bounds are not checked; min and max keep an index inside",
-                      numbers(condition.target).lo, numbers(condition.target).hi, condition.dimension, tensor));
+                      "{} of '{}', {} where bounds are not checked; min and max keep an index inside",
+                      numbers(condition.target).lo, numbers(condition.target).hi, condition.dimension, tensor,
+                      use.self ? "nothing is written" : "0 is read"));
     }
   }
 

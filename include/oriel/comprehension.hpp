@@ -62,6 +62,7 @@ class ComprehensionError : public ParseError {
 ///                            bounds. A where clause can give the index a wider range
 ///   unchecked_gather         positions that are read from a tensor may lie outside the axis they index, and the call
 ///                            checks none (Bounds::zero): such reads give 0. Clamp the indices with min and max
+///   unchecked_scatter        the same of positions that are written: what lies outside is left out
 struct ComprehensionWarning {
   std::string kind;           ///< one of the kinds above
   std::size_t statement = 0;  ///< its number in the program, from 0
@@ -136,8 +137,9 @@ struct ComprehensionRanges {
 
 /// Options of an inference or a call.
 struct ComprehensionOptions {
-  /// What a gather does with an index outside its axis, if the element is used: IndexError of the work that computes
-  /// the result, as for take; with Bounds::zero, 0. Indices that inference proves are not checked.
+  /// What a gather does with an index outside its axis, if the element is used, and a scatter: IndexError of the work
+  /// that computes the result, as for take; with Bounds::zero, 0, and nothing is written. Indices that inference proves
+  /// are not checked.
   Bounds bounds = default_bounds();
   bool zero_origin = false;   ///< a result whose first index is not 0 is an error (non_zero_origin)
   bool only_results = false;  ///< a statement that assigns neither an input nor a result is an error, as in other

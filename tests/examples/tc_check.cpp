@@ -80,6 +80,7 @@ std::vector<Check> checks(const std::string& picture) {
   const Input c3 = part({6, 8, 5}, 1234);
   const Input jr = part({6, 4}, 31);
   const Input kr = part({8, 4}, 77);
+  const Input start = part({24, 4}, 78);
   const Input signal = part({2, 3, 30}, 11);
   const Input taps = part({4, 3, 3}, 12);
   const Input image = part({1, 2, 20, 24}, 13);
@@ -201,6 +202,19 @@ std::vector<Check> checks(const std::string& picture) {
                  [=] {
                    return each({2, 3, 40}, [&](Index i) {
                      return at(a, {words[static_cast<std::size_t>(3 * i[0] + i[1])], i[2]});
+                   });
+                 }});
+  all.push_back({"scatter",
+                 [=] {
+                   return std::vector<Tensor>{Tensor::from(words, Shape{6}), jr.tensor(), start.tensor()};
+                 },
+                 [=] {
+                   return each({24, 4}, [&](Index i) {
+                     float sum = at(start, {i[0], i[1]});
+                     for (std::size_t k = 0; k < words.size(); ++k) {
+                       if (words[k] == i[0]) sum += at(jr, {static_cast<int>(k), i[1]});
+                     }
+                     return sum;
                    });
                  }});
   all.push_back({"padded_conv", two(line, five), [=] {

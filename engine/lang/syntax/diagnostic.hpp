@@ -53,6 +53,7 @@ struct Source {
   X(MissingInput, "missing_input")                          \
   X(DTypeMismatch, "dtype_mismatch")                        \
   X(NonZeroOrigin, "non_zero_origin")                       \
+  X(NotDifferentiable, "not_differentiable")                \
   X(SymbolicSizes, "open_sizes")                            \
   X(Overflow, "overflow")
 

@@ -37,6 +37,7 @@ class ExpressionParser {
       : tokens_(tokens), types_(types), pool_(pool) {}
 
   ExprId expression();
+  const Expr& operator[](ExprId id) const { return pool_[static_cast<std::size_t>(id)]; }
 
  private:
   ExprId add(Expr expr);

@@ -138,10 +138,9 @@ class Parser {
     const Span open = tokens_.now().span;
     if (tokens_.take_if("(") && !tokens_.take_if(")")) {
       do {
-        const Token index = name("an index (left of the operator stand names only)");
-        out.left.push_back({index.span, index.text});
-        if (!tokens_.now().is(",") && !tokens_.now().is(")"))
-          tokens_.unexpected("',' or ')' (left of the operator stand names only)");
+        const ExprId position = expressions_->expression();
+        const Expr& expr = (*expressions_)[position];
+        out.left.push_back(expr.kind == ExprKind::Name ? Index{expr.span, expr.name} : Index{expr.span, {}, position});
       } while (tokens_.take_if(","));
       tokens_.close(")", open);
     }

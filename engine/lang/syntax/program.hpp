@@ -32,7 +32,7 @@ struct TensorSymbol {
 struct Variable {
   std::string_view name;
   Span span;                // first use
-  bool left = false;        // a left index, which is an axis of the target; else the statement reduces over it
+  bool left = false;        // occurs on the left; else the statement reduces over it
   std::int32_t range = -1;  // its clause `where v in a:b`, or -1
 };
 
@@ -48,17 +48,19 @@ struct AccessUse {
   ExprId expr = kNoExpr;
   std::vector<Guard> guards;
   bool exists = false;  // below `where exists`: its value is never read
-  bool self = false;    // an update reads its target
+  bool self = false;    // the target where the statement updates it or writes at positions
 };
 
 struct CheckedStatement {
   const Statement* syntax = nullptr;
   int line = 0;  // line in the text, from 1
   std::int32_t target = -1;
-  bool updates = false;               // its operator reads the target's old elements
+  bool updates = false;               // it keeps or combines the target's old elements
   bool starts_from_identity = false;  // += on a tensor that no earlier statement assigns
   std::vector<Variable> variables;    // the loops: left indices, then the others in order of first use
-  std::size_t left = 0;               // the number of left indices
+  std::size_t left = 0;               // the number of variables that occur on the left
+  std::vector<std::int32_t> axes;     // for each dimension of the target its index, or -1 if it is written at positions
+  ExprId written = kNoExpr;           // the target at its positions, if there are any; one of the accesses
   std::vector<AccessUse> accesses;
   DType value_dtype = DType::float32;   // dtype in which the right side is reduced
   DType target_dtype = DType::float32;  // dtype of the target after this statement

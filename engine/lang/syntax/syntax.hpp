@@ -84,9 +84,11 @@ struct Clause {
   ExprId second = kNoExpr;
 };
 
+/// What stands for one dimension left of the operator: an index, which is an axis of the target, or a position.
 struct Index {
   Span span;
-  std::string_view name;
+  std::string_view name;      // empty for a position
+  ExprId position = kNoExpr;  // the expression of a position
 };
 
 struct Statement {
@@ -124,6 +126,8 @@ std::vector<Definition> parse(const Source& source, std::span<const DType> types
 /// The expression in the notation, with blanks around operators, only the necessary parentheses, and names of where
 /// clauses replaced by their values: "B(max(min(C(i), J - 1), 0))".
 std::string text(const Definition& definition, ExprId expression);
+/// The same at any length: messages cut it.
+std::string whole_text(const Definition& definition, ExprId expression);
 
 /// "+", "&&", "min".
 std::string_view symbol(Operator op) noexcept;

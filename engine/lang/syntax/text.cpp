@@ -42,10 +42,10 @@ int level(const Expr& expr) noexcept {
 
 class Writer {
  public:
-  explicit Writer(const Definition& definition) : definition_(definition) {}
+  explicit Writer(const Definition& definition, std::size_t most = kMaxText) : definition_(definition), most_(most) {}
 
   void write(ExprId id, int least) {
-    if (out_.size() > kMaxText) return;
+    if (out_.size() > most_) return;
     const Expr& expr = definition_[id];
     if (expr.kind == ExprKind::Let) return write(expr.args[0], least);
     const bool parentheses = level(expr) < least;
@@ -55,8 +55,8 @@ class Writer {
   }
 
   std::string finish() {
-    if (out_.size() > kMaxText) {
-      out_.resize(kMaxText);
+    if (out_.size() > most_) {
+      out_.resize(most_);
       out_ += "...";
     }
     return std::move(out_);
@@ -119,6 +119,7 @@ class Writer {
   }
 
   const Definition& definition_;
+  std::size_t most_;
   std::string out_;
 };
 
@@ -160,7 +161,14 @@ class Canonical {
     const Statement& syntax = *statement.syntax;
     lets_.clear();
     out_ += fmt::format(" {}(", syntax.target);
-    for (std::size_t k = 0; k < statement.left; ++k) out_ += fmt::format("{}_{}", k > 0 ? ", " : "", k);
+    for (std::size_t k = 0; k < statement.axes.size(); ++k) {
+      if (k > 0) out_ += ", ";
+      if (statement.axes[k] >= 0) {
+        out_ += fmt::format("_{}", statement.axes[k]);
+      } else {
+        expression(syntax.left[k].position);
+      }
+    }
     out_ += fmt::format(") {} ", symbol(syntax.assignment, syntax.initialises));
     expression(syntax.right);
     bool first = true;
@@ -239,6 +247,13 @@ class Canonical {
 
 std::string text(const Definition& definition, ExprId expression) {
   Writer writer(definition);
+  writer.write(expression, 0);
+  return writer.finish();
+}
+
+std::string whole_text(const Definition& definition, ExprId expression) {
+  constexpr std::size_t kWhole = std::size_t{1} << 20;  // no parser takes more
+  Writer writer(definition, kWhole);
   writer.write(expression, 0);
   return writer.finish();
 }

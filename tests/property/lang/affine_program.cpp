@@ -56,6 +56,9 @@ std::string Guard::str() const { return less[0].str() + " < 0" + (both ? " && 0 
 
 bool StatementCase::used(std::size_t d) const {
   if (d < left) return true;
+  for (const Index& index : positions) {
+    if (index.affine.has(d)) return true;
+  }
   for (const TensorAccess& access : accesses) {
     for (const Index& index : access.indices) {
       if (index.affine.has(d)) return true;
@@ -79,6 +82,7 @@ std::string text_of(const TensorAccess& access, const std::vector<TensorCase>& t
 std::string text_of(const StatementCase& s, const std::vector<TensorCase>& tensors) {
   std::string text = "\n  " + tensors[s.target].name + "(";
   for (std::size_t d = 0; d < s.left; ++d) text += std::string(d > 0 ? ", " : "") + kVariableNames[d];
+  for (const Index& index : s.positions) text += (&index == s.positions.data() ? "" : ", ") + index.str();
   text += s.assign == Assign::Set   ? ") = "
           : s.assign == Assign::Sum ? ") +=! "
           : s.assign == Assign::Max ? ") max=! "
@@ -102,11 +106,13 @@ std::string ProgramCase::text() const {
   std::string parameters;
   std::string results;
   for (const TensorCase& tensor : tensors) {
+    std::string dims;
     if (tensor.kind == TensorCase::Kind::Assigned) {
-      results += (results.empty() ? "" : ", ") + tensor.name;
+      for (const std::int64_t extent : tensor.extents)
+        dims += (dims.empty() ? "float(" : ", ") + std::to_string(extent);
+      results += (results.empty() ? "" : ", ") + dims + (dims.empty() ? "" : ") ") + tensor.name;
       continue;
     }
-    std::string dims;
     for (std::size_t d = 0; d < tensor.rank; ++d) {
       dims += (d > 0 ? ", N" : "N") + tensor.name + std::to_string(d);
     }
@@ -238,7 +244,9 @@ class Decoder {
     const bool reduces = s.variables > s.left && take(8) != 1;
     if (s.assign == Assign::Set && reduces) s.assign = Assign::Sum;
     const bool again = s.assign == Assign::Update && out_.tensors.back().kind == TensorCase::Kind::Assigned;
-    if (again) {
+    if (take(6) == 1) {
+      writes_at_positions(s, again);
+    } else if (again) {
       s.target = out_.tensors.size() - 1;
       s.left = out_.tensors.back().rank;
       s.variables = std::max(s.variables, s.left);
@@ -253,6 +261,25 @@ class Decoder {
       out_.tensors.push_back(std::move(target));
     }
     out_.statements.push_back(std::move(s));
+  }
+
+  // The target is the last one, or a new one of declared sizes.
+  void writes_at_positions(StatementCase& s, bool again) {
+    if (s.assign != Assign::Max && !again) s.assign = Assign::Sum;
+    s.left = 0;
+    if (out_.tensors.back().kind == TensorCase::Kind::Assigned && (again || take(2) == 1)) {
+      s.target = out_.tensors.size() - 1;
+    } else {
+      TensorCase target;
+      target.kind = TensorCase::Kind::Assigned;
+      target.name = "S" + std::to_string(out_.statements.size());
+      target.rank = static_cast<std::size_t>(1 + take(2));
+      for (std::size_t d = 0; d < target.rank; ++d) target.extents.push_back(1 + take(9));
+      s.target = out_.tensors.size();
+      readable_.push_back(s.target);
+      out_.tensors.push_back(std::move(target));
+    }
+    for (std::size_t d = 0; d < out_.tensors[s.target].rank; ++d) s.positions.push_back(index(s.variables));
   }
 
   const std::vector<std::uint8_t>& numbers_;

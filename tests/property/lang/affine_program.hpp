@@ -71,7 +71,8 @@ enum class Assign { Set, Sum, Max, Update };
 struct StatementCase {
   std::size_t target = 0;  // index of a tensor
   std::size_t variables = 1;
-  std::size_t left = 1;
+  std::size_t left = 1;          // the variables that are axes of the target: the first ones, or none of them
+  std::vector<Index> positions;  // where the target is written, if `left` is 0
   Assign assign = Assign::Sum;
   std::vector<TensorAccess> accesses;
   std::optional<Range> where[kVariables];
@@ -83,7 +84,7 @@ struct StatementCase {
 struct TensorCase {
   enum class Kind { Input, Table, Assigned } kind = Kind::Input;
   std::string name;
-  Values extents;  // of inputs and tables
+  Values extents;  // of inputs and tables, and declared ones
   std::size_t rank = 1;
   Values data;  // row-major
 };

@@ -45,7 +45,8 @@ class Enumeration {
   explicit Enumeration(const ProgramCase& program) : p_(program) {
     for (const TensorCase& tensor : p_.tensors) {
       Ranges box;
-      for (const std::int64_t extent : tensor.extents) box.emplace_back(0, extent);
+      if (tensor.kind != TensorCase::Kind::Assigned)
+        for (const std::int64_t extent : tensor.extents) box.emplace_back(0, extent);
       out_.boxes.push_back(box);
       out_.values.emplace_back(tensor.data.begin(), tensor.data.end());
     }
@@ -79,6 +80,7 @@ class Enumeration {
         for (std::size_t d = 0; d < s.variables; ++d) named[d] = named[d] || index.affine.has(d);
       }
     }
+    for (const Index& index : s.positions) bounding.push_back(index.affine);
     std::vector<char> known(s.variables, 0);
     for (std::size_t d = 0; d < s.variables; ++d) {
       known[d] = !s.used(d) || s.where[d] || (s.assign == Assign::Update && d < s.left) ? 1 : 0;
@@ -109,6 +111,8 @@ class Enumeration {
     s_ = &s;
     ranges_.assign(s.variables, Range{0, 1});
     known_.assign(s.variables, 0);
+    if (!s.positions.empty() && out_.boxes[s.target].empty())
+      for (const std::int64_t extent : p_.tensors[s.target].extents) out_.boxes[s.target].emplace_back(0, extent);
     bounds();
     if (!good()) return;
     start();
@@ -121,8 +125,9 @@ class Enumeration {
     }
     preconditions();
     if (!good()) return;
-    const Ranges box(ranges_.begin(), ranges_.begin() + static_cast<std::ptrdiff_t>(s.left));
     Ranges& old = out_.boxes[s.target];
+    const Ranges box =
+        s.positions.empty() ? Ranges(ranges_.begin(), ranges_.begin() + static_cast<std::ptrdiff_t>(s.left)) : old;
     if (!old.empty() && old != box) {
       out_.errors.insert("shape_conflict");
       return;
@@ -147,17 +152,18 @@ class Enumeration {
         add(self, s_->target, d, nullptr);
       }
     }
-    for (const TensorAccess& access : s_->accesses) {
-      const Guard* guard = access.guard ? &*access.guard : nullptr;
-      for (std::size_t d = 0; d < access.indices.size(); ++d) {
-        const Index& index = access.indices[d];
-        add(index, access.tensor, d, guard);
-        if (index.table < 0) continue;
+    const auto add_all = [&](const std::vector<Index>& indices, std::size_t tensor, const Guard* guard) {
+      for (std::size_t d = 0; d < indices.size(); ++d) {
+        add(indices[d], tensor, d, guard);
+        if (indices[d].table < 0) continue;
         Index place;
-        place.affine = index.affine;
+        place.affine = indices[d].affine;
         add(place, table(), 0, guard);
       }
-    }
+    };
+    add_all(s_->positions, s_->target, nullptr);
+    for (const TensorAccess& access : s_->accesses)
+      add_all(access.indices, access.tensor, access.guard ? &*access.guard : nullptr);
   }
 
   std::size_t table() const {
@@ -264,27 +270,51 @@ class Enumeration {
     }
   }
 
-  double element(std::size_t tensor, const Values& at) {
+  // The row-major place of an element; nullopt outside.
+  std::optional<std::size_t> place_of(std::size_t tensor, const Values& at) {
     const Ranges& box = out_.boxes[tensor];
     std::int64_t place = 0;
     for (std::size_t d = 0; d < box.size(); ++d) {
       if (at[d] < box[d].first || at[d] >= box[d].second) {
         out_.leaves = true;
-        return 0;
+        return std::nullopt;
       }
       place = place * (box[d].second - box[d].first) + at[d] - box[d].first;
     }
-    return out_.values[tensor][static_cast<std::size_t>(place)];
+    return static_cast<std::size_t>(place);
+  }
+
+  double element(std::size_t tensor, const Values& at) {
+    const std::optional<std::size_t> place = place_of(tensor, at);
+    return place ? out_.values[tensor][*place] : 0;
+  }
+
+  Values at(const std::vector<Index>& indices, const Values& v) {
+    Values out;
+    for (const Index& index : indices) {
+      out.push_back(index.table < 0 ? index.at(v)
+                                    : static_cast<std::int64_t>(element(table(), {index.affine.at(v)})) + index.more);
+    }
+    return out;
   }
 
   double value(const TensorAccess& access, const Values& v) {
-    if (access.guard && !access.guard->takes(v)) return 2;
-    Values at;
-    for (const Index& index : access.indices) {
-      at.push_back(index.table < 0 ? index.at(v)
-                                   : static_cast<std::int64_t>(element(table(), {index.affine.at(v)})) + index.more);
-    }
-    return element(access.tensor, at);
+    return access.guard && !access.guard->takes(v) ? 2 : element(access.tensor, at(access.indices, v));
+  }
+
+  std::vector<double> written() {
+    const bool max = s_->assign == Assign::Max;
+    std::int64_t size = 1;
+    for (const auto& [lo, end] : out_.boxes[s_->target]) size *= end - lo;
+    std::vector<double> result(static_cast<std::size_t>(size), max ? -std::numeric_limits<double>::infinity() : 0);
+    Values v(s_->variables, 0);
+    each_point(ranges_, used_variables(0, s_->variables), v, [&] {
+      double sum = 0;
+      for (const TensorAccess& access : s_->accesses) sum += value(access, v);
+      const std::optional<std::size_t> place = place_of(s_->target, at(s_->positions, v));
+      if (place) result[*place] = max ? std::max(result[*place], sum) : result[*place] + sum;
+    });
+    return result;
   }
 
   void evaluate() {
@@ -302,6 +332,7 @@ class Enumeration {
       });
       result.push_back(total);
     });
+    if (!s_->positions.empty()) result = written();
     if (s_->assign == Assign::Update) {
       for (std::size_t k = 0; k < result.size(); ++k) result[k] += out_.values[s_->target][k];
     }

@@ -50,6 +50,11 @@ std::vector<Read> affine_reads(const ProgramCase& program) {
   std::size_t table = 0;
   while (program.tensors[table].kind != testing::TensorCase::Kind::Table) ++table;
   for (std::size_t s = 0; s < program.statements.size(); ++s) {
+    for (const testing::Index& index : program.statements[s].positions) {
+      testing::Index place;
+      place.affine = index.affine;
+      if (index.table >= 0) out.push_back({s, table, {place}});
+    }
     for (const testing::TensorAccess& access : program.statements[s].accesses) {
       Read read{s, access.tensor, {}};
       bool linear = true;

@@ -69,7 +69,8 @@ TEST_CASE("commands without arguments refuse arguments") {
 }
 
 TEST_CASE("every command says on standard output how it is called") {
-  for (const std::string command : {"eval", "view", "fuzz", "iterate", "ranges", "devices", "version", "help"}) {
+  for (const std::string command :
+       {"eval", "view", "fuzz", "iterate", "ranges", "grad", "devices", "version", "help"}) {
     CAPTURE(command);
     const Outcome asked = run({command, "--help"});
     CHECK(asked.status == 0);

@@ -67,8 +67,8 @@ TEST_CASE("errors of the program or the data are status 1, on standard error") {
     CHECK(answer.out == "");
     return answer.err;
   };
-  CHECK(message({"-e", "def f() -> (Y) { Y(i = 1 }"})
-            .starts_with("-e:1:22: error: expected ',' or ')' (left of the operator stand names only), but found '='"));
+  CHECK(
+      message({"-e", "def f() -> (Y) { Y(i = 1 }"}).starts_with("-e:1:22: error: expected ',' or ')', but found '='"));
   CHECK(message({"-e", kMatmul, "--in", "A=" + a}) ==
         "oriel: eval: 'B' is missing; give --in B=FILE or --set B=NUMBER [missing_input]\n");
   CHECK(message({"-e", kMatmul, "--in", "A=" + a, "--in", "B=" + a, "--set", "N=3"}).find("[size_mismatch]") !=

@@ -100,6 +100,38 @@ std::optional<Access> Access::with_joined(std::size_t d) const {
   return Access(buffer, dtype, std::move(stack));
 }
 
+std::optional<LoopMoves> loop_moves(const Access& access) {
+  const auto maps = access.maps();
+  if (maps.size() != 2 || access.boxed()) return std::nullopt;
+  const auto& axes = maps[1].axes;
+  const std::size_t rank = axes.size();
+  std::vector<std::int64_t> weight(rank, 1);
+  std::int64_t points = 1;
+  for (std::size_t a = rank; a-- > 0; points *= axes[a].extent) weight[a] = points;
+  std::int64_t position = access.offset();
+  if (position < 0 || position >= points) return std::nullopt;
+  LoopMoves out;
+  for (std::size_t a = 0; a < rank; ++a) {
+    out.start.push_back(position / weight[a]);
+    position %= weight[a];
+  }
+  std::vector<std::int64_t> least = out.start, most = out.start;
+  for (std::size_t d = 0; d < access.loops(); ++d) {
+    const std::int64_t extent = access.extent(d), stride = access.coefficient(d);
+    LoopMove& move = out.loops.emplace_back();
+    if (extent == 1 || stride == 0) continue;
+    std::size_t a = 0;
+    while (a < rank && (axes[a].extent == 1 || stride % weight[a] != 0)) ++a;
+    if (a == rank) return std::nullopt;
+    const std::int64_t step = stride / weight[a];
+    move = {step * axes[a].coefficient, step, static_cast<int>(a)};
+    (step < 0 ? least : most)[a] += step * (extent - 1);
+  }
+  for (std::size_t a = 0; a < rank; ++a)
+    if (least[a] < 0 || most[a] >= axes[a].extent) return std::nullopt;
+  return out;
+}
+
 std::optional<std::int64_t> even_stride(const Access& access, std::size_t from, std::size_t to) {
   std::int64_t stride = 0;
   std::int64_t extent = 1;

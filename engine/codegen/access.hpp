@@ -102,6 +102,20 @@ class Access {
   InlineVector<AffineMap, 1> maps_;
 };
 
+/// What a loop of an access of two maps adds to a position in memory.
+struct LoopMove {
+  std::int64_t stride = 0;  // in memory
+  std::int64_t step = 0;    // along an axis of the second map
+  int axis = -1;            // that axis; -1 if the loop moves along none
+};
+struct LoopMoves {
+  std::vector<LoopMove> loops;
+  std::vector<std::int64_t> start;  // the point of the second map's axes where all loops are 0
+};
+/// If each loop moves along one axis of the second map and none carries into another axis, the position in memory is a
+/// plain sum, too. nullopt for all other accesses, and for those whose first map has a box.
+std::optional<LoopMoves> loop_moves(const Access& access);
+
 /// The one coefficient of loops [from, to) of the access' first map, if they walk evenly; 0 where they have one point.
 std::optional<std::int64_t> even_stride(const Access& access, std::size_t from, std::size_t to);
 

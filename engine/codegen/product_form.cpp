@@ -25,6 +25,73 @@ bool runs_along_depth(const Access& access, std::size_t inner) {
   return false;
 }
 
+/// How loops walk memory: `run` elements one after the other, `rows` such runs in a box.
+struct MemoryRun {
+  double run = 1;
+  double rows = 1;
+  std::int64_t step = 0;  // from element to element of a run
+
+  /// The time per element in ns: each box and each run have to be found, and packets need near neighbours.
+  double time() const {
+    constexpr std::int64_t near = 8;
+    constexpr double box = 40, row = 4, element = 0.1, single = 1;
+    return box / (run * rows) + row / run + (std::abs(step) <= near ? element : single);
+  }
+};
+
+/// Of the last of loops [from, to); `moves` if the access has two maps.
+MemoryRun memory_run(const Access& access, const std::optional<LoopMoves>& moves, std::size_t from, std::size_t to) {
+  const auto stride = [&](std::size_t d) { return moves ? moves->loops[d].stride : access.coefficient(d); };
+  const auto bound = [&](std::size_t d) {
+    if (!moves) return access.map().axes[d].cut();
+    const int axis = moves->loops[d].axis;
+    return axis >= 0 && access.maps()[1].axes[static_cast<std::size_t>(axis)].cut();
+  };
+  MemoryRun out;
+  bool ends = true, row = false;  // no element yet; is the box of several runs?
+  for (std::size_t d = to; d-- > from;) {
+    const auto extent = static_cast<double>(access.extent(d));
+    if (access.extent(d) == 1) continue;
+    if (out.run == 1) {
+      out.run = extent;
+      out.step = stride(d);
+      ends = bound(d);
+    } else if (!row && !ends && !bound(d) &&
+               static_cast<double>(stride(d)) == static_cast<double>(out.step) * out.run) {
+      out.run *= extent;
+    } else if (!row) {
+      out.rows = extent;
+      row = true;
+    }
+  }
+  return out;
+}
+
+/// The order in which a factor's loads are read best. `factor`: its program, whose first `inner` loops are the depth.
+PackOrder pack_order(const LoopProgram& factor, std::size_t inner) {
+  constexpr double transposing = 0.3;  // per element
+  double depths = 0, points = transposing;
+  bool squares = false;
+  for (const Access& access : factor.accesses) {
+    if (access.buffer < 0 || access.is_symbolic()) continue;
+    const std::size_t rank = access.loops();
+    const bool across = access.affine() && runs_along_depth(access, inner);
+    squares = squares || across;
+    const std::optional<LoopMoves> moves = access.affine() ? std::nullopt : loop_moves(access);
+    if (!access.affine() && !moves) return PackOrder::Depths;
+    MemoryRun down = memory_run(access, moves, 0, inner);
+    MemoryRun along = memory_run(access, moves, inner, rank);
+    if (!moves) {  // a box is of both
+      along.rows = down.run;
+      down.rows = along.run;
+    }
+    if (across) along = {std::max(down.run, along.run), std::min(down.run, along.run), 1};
+    depths += along.time();
+    points += down.time();
+  }
+  return points < depths ? PackOrder::Points : squares ? PackOrder::Squares : PackOrder::Depths;
+}
+
 void exchange_sides(Contraction& c) {
   std::swap(c.left, c.right);
   std::swap(c.row_loops, c.column_loops);
@@ -87,12 +154,26 @@ FactorForm factor_form(const LoopProgram& program, const Contraction& c, bool le
   FactorForm out;
   out.points = left ? c.rows : c.columns;
   for (const Access& access : factor.accesses) out.transposed = out.transposed || runs_along_depth(access, inner);
+  out.order = pack_order(factor, inner);
   const std::vector<Instr>& list = factor.stages[0].outer;
   if (list.size() != 1 || list[0].code != Code::Load) return out;
   const Access& access = factor.accesses[0];
   const std::size_t own = inner + c.batch_loops.size();
   if (access.dtype == c.dtype) out.memory = matrices_of(access, {inner, own}, {own, access.loops()}, {0, inner});
   return out;
+}
+
+LoopProgram by_points(LoopProgram factor, std::size_t inner) {
+  const std::size_t rank = factor.outer.size();
+  Ints order;
+  Ints extents;
+  for (std::size_t d = 0; d < rank; ++d) {
+    order.push_back((d + inner) % rank);
+    extents.push_back(factor.outer[(d + inner) % rank]);
+  }
+  for (Access& access : factor.accesses) access.permute(order);
+  factor.outer = extents;
+  return factor;
 }
 
 std::optional<Matrices> matrices_of(const Access& access, AxisRange batches, AxisRange rows, AxisRange depths) {

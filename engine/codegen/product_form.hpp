@@ -55,11 +55,22 @@ enum class ProductPath : std::uint8_t {
 /// Rows for which the right factor is read as it lies.
 inline constexpr std::int64_t kStreamedRows = 4;
 
+/// How a factor is read when it is packed. This changes no bit.
+enum class PackOrder : std::uint8_t {
+  Depths,   // depth by depth, along its rows (or columns)
+  Squares,  // the same, but memory runs along the depth: squares of elements are transposed
+  Points,   // row by row, along the depth, and then transposed: windows over images that the depth walks
+};
+
 struct FactorForm {
   std::optional<Matrices> memory;  // where it lies in memory as the kernel reads it: row (or column) by depth
   std::int64_t points = 1;         // rows (or columns)
-  bool transposed = false;         // memory runs along the depth
+  bool transposed = false;         // its first views run along the depth, which decides the order of one row's sums
+  PackOrder order = PackOrder::Depths;
 };
+
+/// The program of a factor with the loops of its rows (or columns) first, then those of the depth: of `inner` loops.
+LoopProgram by_points(LoopProgram factor, std::size_t inner);
 
 /// The left factor of a contraction (or the right one).
 FactorForm factor_form(const LoopProgram& program, const Contraction& contraction, bool left);

@@ -138,6 +138,8 @@ class ViewAdjoint {
         const SymInt ratio = large / small.step;
         if (large % small.step != 0 || ratio <= 1 || n <= ratio) continue;
         const SymInt parts = (n + ratio - 1) / ratio;
+        // Of more parts than the other axis has indices that other axis is the fibre anyway.
+        if (weight(parts) >= weight(terms_.shape()[movers[i].axis])) continue;
         if (parts * ratio != n) terms_.pad(small.axis, 0, parts * ratio - n);
         terms_.split(small.axis, parts);
         insert(placement, small.axis + 1);
@@ -148,8 +150,8 @@ class ViewAdjoint {
     }
   }
 
-  /// Takes axes out of `movers`, which are in the order of their steps, until the rest nests. Those taken out are few:
-  /// of two that overlap the one of fewer indices.
+  /// Takes axes out of `movers`, which are in the order of their steps, until the rest nests. Where a step is too small
+  /// for what the smaller ones reach, the axis of fewest indices goes without which it is not.
   std::vector<Mover> fibre_of(std::vector<Mover>& movers) {
     std::vector<Mover> fibre;
     const auto count = [&](const Mover& m) { return terms_.shape()[m.axis]; };
@@ -158,8 +160,10 @@ class ViewAdjoint {
       for (std::size_t i = k; i < movers.size(); ++i) reach = reach + movers[i].reach(count(movers[i]));
       if (surely(reach < movers[k - 1].step)) continue;
       std::size_t out = k - 1;
-      for (std::size_t i = k; i < movers.size(); ++i)
-        if (weight(count(movers[i])) < weight(count(movers[out]))) out = i;
+      for (std::size_t i = k; i < movers.size(); ++i) {
+        const bool enough = surely(reach - movers[i].reach(count(movers[i])) < movers[k - 1].step);
+        if (enough && weight(count(movers[i])) < weight(count(movers[out]))) out = i;
+      }
       fibre.push_back(movers[out]);
       movers.erase(movers.begin() + static_cast<std::ptrdiff_t>(out));
       k = movers.size();

@@ -1,6 +1,7 @@
 #include "grad/reverse.hpp"
 
 #include <algorithm>
+#include <optional>
 #include <utility>
 
 #include "formula/refusal.hpp"
@@ -31,10 +32,53 @@ Node::Sources below(const Node& node) {
   return runtime::Tape::sources(node);
 }
 
+/// exp(x - max(x)) / sum(exp(x - max(x))), both over `axes`: a softmax. It does not change if x is shifted, so the
+/// maximum has no share in its derivative, and the result p says what that is: p times (cotangent - sum(p cotangent)).
+/// So nothing between x and p is kept, and nothing is computed for elements that share the maximum.
+struct Softmax {
+  NodePtr x;
+  Ints axes;
+  std::vector<const Node*> inside;  // the nodes between
+};
+
+std::optional<Softmax> softmax_of(const Node& node) {
+  Softmax out;
+  const auto sources_of = [&](const NodePtr& of, Op op) {
+    out.inside.push_back(of.get());
+    return of->op == op ? runtime::Tape::sources(*of) : Node::Sources{};
+  };
+  const auto repeated = [&](NodePtr x) {  // what is repeated along the axes
+    while (x->op == Op::Expand || x->op == Op::Reshape) {
+      Node::Sources sources = sources_of(x, x->op);
+      if (sources.empty()) break;
+      x = std::move(sources[0]);
+    }
+    return x;
+  };
+  if (node.op != Op::Div) return std::nullopt;
+  const Node::Sources quotient = runtime::Tape::sources(node);
+  if (quotient.size() != 2 || quotient[0]->op != Op::Exp || quotient[0]->shape.size() != node.shape.size())
+    return std::nullopt;
+  const NodePtr total = repeated(quotient[1]);
+  const Node::Sources summed = sources_of(total, Op::Sum), power = sources_of(quotient[0], Op::Exp);
+  if (summed.empty() || power.empty() || summed[0] != quotient[0]) return std::nullopt;
+  const Node::Sources shifted = sources_of(power[0], Op::Sub);
+  if (shifted.size() != 2) return std::nullopt;
+  const NodePtr peak = repeated(shifted[1]);
+  const Node::Sources of = sources_of(peak, Op::ReduceMax);
+  if (of.empty() || of[0] != shifted[0] || !is_floating(of[0]->dtype)) return std::nullopt;
+  out.x = shifted[0];
+  out.axes = std::get<Ints>(total->arg);
+  const Ints& others = std::get<Ints>(peak->arg);
+  if (!std::equal(out.axes.begin(), out.axes.end(), others.begin(), others.end())) return std::nullopt;
+  return out;
+}
+
 /// A node on the way.
 struct Place {
   NodePtr node;
   Node::Sources sources;
+  std::optional<Ints> softmax;        // the axes of one whose only source is its operand
   std::vector<std::int32_t> numbers;  // the places of the sources; -1: no derivative goes there
 };
 
@@ -77,6 +121,11 @@ class Pass {
     check_allowed(*place.node);
     std::vector<NodePtr> shares(place.sources.size());
     const Call call = call_.at(place.node->site);
+    if (place.softmax) {
+      const Value p(call, place.node), cotangent(call, sums_[i]);
+      const Value sum = (p * cotangent).reduce(Op::Sum, *place.softmax).broadcast(p.shape());
+      return add(place.numbers[0], (p * (cotangent - sum)).node());
+    }
     Step step(call, *place.node, {place.sources.data(), place.sources.size()}, wanted, sums_[i], shares);
     rule(place.node->op).pull(step);
     for (std::size_t k = 0; k < shares.size(); ++k)
@@ -142,7 +191,13 @@ class Way::Builder {
     if (!has_derivative(*node) || !met_.insert(node.get())) return;
     places_.push_back(-1);
     const bool passes = rule(node->op).pull != nullptr;
-    path_.push_back({{node, passes ? below(*node) : Node::Sources{}, {}}, 0});
+    std::optional<Softmax> softmax = softmax_of(*node);
+    if (softmax && std::ranges::any_of(softmax->inside, [&](const Node* n) { return variables_.find(n) >= 0; }))
+      softmax.reset();
+    if (softmax)
+      path_.push_back({{node, {std::move(softmax->x)}, std::move(softmax->axes), {}}, 0});
+    else
+      path_.push_back({{node, passes ? below(*node) : Node::Sources{}, {}, {}}, 0});
   }
 
   void walk(const NodePtr& result) {

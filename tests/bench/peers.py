@@ -176,6 +176,17 @@ def torch_steps(torch, wrap):
     g = torch.rand_like(out)
     yield "derivative: conv_by_input", lambda: torch.autograd.grad(out, image, g, retain_graph=True)
     yield "derivative: conv_by_weights", lambda: torch.autograd.grad(out, weight, g, retain_graph=True)
+    x4 = torch.rand(4, 256, 256)
+    weights = [(0.06 * (torch.rand(*shape) * 2 - 1)).requires_grad_() for shape in ((256, 768), (256, 256), (256, 1024), (1024, 256))]
+
+    def encoder(x, to_heads, to_out, up, down):
+        q, k, v = (x @ to_heads).reshape(4, 256, 3, 4, 64).permute(2, 0, 3, 1, 4)
+        mixed = torch.softmax(q @ k.transpose(-1, -2) / 8, -1) @ v
+        y = F.layer_norm(x + mixed.transpose(1, 2).reshape(4, 256, 256) @ to_out, (256,))
+        return F.layer_norm(y + F.gelu(y @ up) @ down, (256,))
+
+    block = wrap(encoder)
+    yield "derivative: encoder_step", lambda: torch.autograd.grad(block(x4, *weights).square().mean(), weights)
     gru = torch.nn.GRU(128, 128)
     steps = torch.rand(64, 32, 128)
     run = wrap(gru)

@@ -2,6 +2,7 @@
 
 #include <algorithm>
 #include <cstdlib>
+#include <utility>
 
 namespace oriel::source::cpp {
 
@@ -32,6 +33,8 @@ std::int64_t pitch_of(std::int64_t elements, std::int64_t element_bytes) {
   const std::int64_t pitch = round_up(elements, kApart);
   return pitch * element_bytes % 256 == 0 ? pitch + kApart : pitch;
 }
+
+bool by_depths(const codegen::FactorForm& factor) { return factor.order == codegen::PackOrder::Depths; }
 
 /// Sets what is kept. `rest`: do the last columns fill no register?
 void set_sizes(ContractionBlocks& b, std::int64_t bytes, bool rest, bool segments, bool carries) {
@@ -82,13 +85,13 @@ ContractionBlocks choose_blocks(const codegen::ProductForm& plan, Keep keep, int
   if (left && (left->step == 1 || (left->row == 1 && c.columns <= 4 * b.panel))) {
     b.left = FactorLayout::InMemory;
   } else {
-    b.left = plan.left.transposed ? FactorLayout::ByRows : FactorLayout::ByDepths;
+    b.left = by_depths(plan.left) ? FactorLayout::ByDepths : FactorLayout::ByRows;
     b.left_in_memory = b.left == FactorLayout::ByDepths && left && left->row == 1;
   }
   if (right && right->row == 1 && (c.rows <= kFewRows || near(right->step))) {
     b.right = FactorLayout::InMemory;
   } else {
-    b.right = plan.right.transposed ? FactorLayout::Transposed : FactorLayout::ByDepths;
+    b.right = by_depths(plan.right) ? FactorLayout::ByDepths : FactorLayout::Transposed;
     b.right_in_memory = b.right == FactorLayout::Transposed && right && right->step == 1;
   }
 
@@ -113,8 +116,8 @@ ContractionBlocks symbolic_blocks(const codegen::ProductForm& plan, Keep keep, i
   b.chunk = small ? longest_tile : codegen::order::kMostDepthBlock;
   b.columns = (small ? 1 : keep == Keep::Heap ? kPanels : kStackPanels) * b.panel;
   b.rows = small ? std::max<std::int64_t>(longest_tile / 2, kStrip) : kStackRowBytes / bytes;
-  b.left = plan.left.transposed ? FactorLayout::ByRows : FactorLayout::ByDepths;
-  b.right = plan.right.transposed ? FactorLayout::Transposed : FactorLayout::ByDepths;
+  b.left = by_depths(plan.left) ? FactorLayout::ByDepths : FactorLayout::ByRows;
+  b.right = by_depths(plan.right) ? FactorLayout::ByDepths : FactorLayout::Transposed;
   set_sizes(b, bytes, true, true, small);
   return b;
 }
@@ -175,14 +178,7 @@ PackedProgram packing_program(const LoopProgram& program, const Contraction& c, 
   const std::size_t inner = program.stages[c.stage].inner.size();
   const std::size_t batches = c.batch_loops.size();
   const std::int64_t points = left ? c.rows : c.columns;
-  if (by_rows) {
-    Ints order;
-    for (std::size_t d = 0; d < rank; ++d) order.push_back((d + inner) % rank);
-    for (Access& access : out.accesses) access.permute(order);
-    Ints extents;
-    for (const SymInt d : order) extents.push_back(out.outer[static_cast<std::size_t>(d.value())]);
-    out.outer = extents;
-  }
+  if (by_rows) out = codegen::by_points(std::move(out), inner);
   Ints strides(rank, SymInt(0));
   if (by_rows) {
     count_strides(out.outer, rank - inner, rank, 1, strides);

@@ -50,7 +50,8 @@ class ProductBuilder {
     dtype_ = draw_dtype();
     if (form < 6) return product();
     if (form >= 14) return small_products();
-    if (form < 8) return windows();
+    if (form == 6) return windows();
+    if (form == 7) return window_products();
     if (form < 10) return chain(false);
     if (form == 13) return three_factors();
     return chain(true);
@@ -243,6 +244,47 @@ class ProductBuilder {
             }
           out_.want.push_back(stored(out_.result.dtype(), value));
         }
+    return std::move(out_);
+  }
+
+  // Products of images, summed over all places of windows that may reach beyond the edge: a convolution's gradient by
+  // its weights.
+  BuiltProduct window_products() {
+    constexpr std::int64_t kAcross[] = {33, 5, 16, 70, 1, 28};
+    constexpr std::int64_t kDown[] = {9, 1, 28, 4};
+    constexpr std::int64_t kResults[] = {8, 17, 2, 33};
+    const auto images = static_cast<std::int64_t>(1 + roll(3)), planes = static_cast<std::int64_t>(1 + roll(6));
+    const std::int64_t across = pick(kAcross), down = pick(kDown), results = pick(kResults);
+    const auto wide = static_cast<std::int64_t>(1 + roll(4)), high = static_cast<std::int64_t>(1 + roll(3));
+    const auto step = static_cast<std::int64_t>(1 + roll(5) / 3), apart = static_cast<std::int64_t>(1 + roll(4) / 3);
+    const auto edge = static_cast<std::int64_t>(roll(3));
+    const std::int64_t h = (down - 1) * step + (high - 1) * apart + 1, w = (across - 1) * step + (wide - 1) * apart + 1;
+    const auto inside = [&](std::int64_t n) { return std::max<std::int64_t>(n - 2 * edge, 1); };
+    const Viewed x = operand("x", {images, planes, inside(h), inside(w)}, c_.a);
+    const Viewed y = operand("y", {images, results, down, across}, c_.b);
+    say(fmt::format("products at windows of {} x {}, {} apart, elements {} apart, edge {}", high, wide, step, apart,
+                    edge));
+    Ranges around(4, Range{0, 0});
+    around[2] = {edge, std::max<std::int64_t>(h - inside(h) - edge, 0)};
+    around[3] = {edge, std::max<std::int64_t>(w - inside(w) - edge, 0)};
+    Tensor cut =
+        unfold(unfold(pad(x.tensor, around), 2, (high - 1) * apart + 1, step), 3, (wide - 1) * apart + 1, step);
+    cut = cut.slice({{}, {}, {0, down}, {0, across}, {.step = apart}, {.step = apart}}).unsqueeze(2);
+    out_.result = sum(cut * y.tensor.reshape({images, 1, results, down, across, 1, 1}), {0, 3, 4});
+    for (std::int64_t p = 0; p < planes; ++p)
+      for (std::int64_t k = 0; k < results; ++k)
+        for (std::int64_t i = 0; i < high; ++i)
+          for (std::int64_t j = 0; j < wide; ++j) {
+            double value = 0;
+            for (std::int64_t n = 0; n < images; ++n)
+              for (std::int64_t r = 0; r < down; ++r)
+                for (std::int64_t c = 0; c < across; ++c) {
+                  const std::int64_t at = r * step + i * apart - edge, column = c * step + j * apart - edge;
+                  if (at < 0 || at >= inside(h) || column < 0 || column >= inside(w)) continue;
+                  value += x.model.at({n, p, at, column}) * y.model.at({n, k, r, c});
+                }
+            out_.want.push_back(stored(out_.result.dtype(), value));
+          }
     return std::move(out_);
   }
 

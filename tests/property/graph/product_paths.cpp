@@ -20,7 +20,8 @@ std::string sign(std::int64_t n) { return n > 0 ? "+" : n < 0 ? "-" : "0"; }
 std::string read_as(const FactorPlan& f) {
   if (f.direct && f.memory) return "as it lies, row " + sign(f.memory->row) + ", step " + sign(f.memory->step);
   if (f.memory) return "packed from memory";
-  return f.load != nullptr ? "packed, one load" : "packed, computed";
+  const std::string order = f.order == codegen::PackOrder::Points ? ", point by point" : "";
+  return (f.load != nullptr ? "packed, one load" : "packed, computed") + order;
 }
 
 void add_product(const std::string& where, const ContractionPlan& plan, std::vector<std::string>& list) {
@@ -85,6 +86,9 @@ std::vector<std::string> known_paths() {
     if (std::string(where).find("online") == std::string::npos) list.push_back(blocked + "results worked on");
     list.push_back(blocked + "several blocks of depths");
   }
+  for (const char* side : {"left", "right"})
+    for (const char* packed : {"one load", "computed"})
+      list.push_back(std::string("blocked, ") + side + " packed, " + packed + ", point by point");
   list.push_back("blocked, segments");
   for (const char* step : {"+", "0", "-"})
     list.push_back(std::string("streamed, right as it lies, row +, step ") + step);

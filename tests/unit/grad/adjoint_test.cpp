@@ -28,7 +28,7 @@ TEST_CASE("gradients of a convolution are one kernel each, and contractions") {
     const Tensor g = between(at.value.shape(), 3);
     const auto [gx, gw] = at.pull(g);
     check_one_kernel(gx);
-    check_one_kernel(gw);
+    check_one_kernel(gw, "packed along the depth");
     // The gradient of the input is the transposed convolution.
     const Tensor wanted = conv_transpose2d(g, w, {.stride = {stride}, .padding = {1}}, stride == 2 ? Ints{1} : Ints{0});
     CHECK(max(abs(gx - wanted)).item<float>() < 1e-4F);
@@ -63,6 +63,12 @@ TEST_CASE("the number of terms depends on the overlap, not on the size") {
   CHECK(terms(1001, 3, 2).find("(2)") != std::string::npos);
   CHECK(terms(99, 3, 3).find('|') == std::string::npos);
   CHECK(terms(100, 3, 1).find("(3)") != std::string::npos);
+  CHECK(terms(101, 5, 2).find("(3)") != std::string::npos);
+  // Elements of a window that lie apart are as many terms as the window has.
+  const Tensor x = between({1, 1, 1, 40}), w = between({1, 1, 1, 3});
+  const auto at = vjp([&](Tensor t) { return conv2d(t, w, {.dilation = {1, 2}}); }, x);
+  const Explanation e = explain(at.pull(between(at.value.shape(), 5)));
+  CHECK_MESSAGE(e.kernels.at(0).domain_before.find(", 3)") != std::string::npos, e.kernels.at(0).domain_before);
 }
 
 }  // namespace

@@ -32,6 +32,43 @@ TEST_CASE("kinks are those of PyTorch") {
   CHECK(gradient([](Tensor t) { return copysign(t, -1.0); }, x) == Numbers{1, 0, -1});
 }
 
+TEST_CASE("a softmax is differentiated as a whole") {
+  const auto by_hand = [](Tensor t) {
+    const Tensor e = exp(t - max(t, {-1}, true));
+    return e / sum(e, {-1}, true);
+  };
+  const auto stopped = [](Tensor t) {
+    const Tensor e = exp(t - stop_gradient(max(t, {-1}, true)));
+    return e / sum(e, {-1}, true);
+  };
+  const Tensor x = Tensor::of<double>({1, 3, 3, 0, -1, 2, -2, 0.5}).reshape({2, 4});  // two elements share a maximum
+  const Tensor w = uniform(Key(1), {2, 4}, -1, 1, DType::float64).realize();
+  const auto by = [&](auto f) { return grad([&](Tensor t) { return sum(f(t) * w); })(x); };
+  const auto twice = [&](auto f) {
+    return grad([&](Tensor y) { return sum(square(grad([&](Tensor t) { return sum(f(t) * w); })(y))); })(x);
+  };
+  const auto near = [](const Tensor& a, const Tensor& b) { return max(abs(a - b)).item<double>() < 1e-14; };
+  CHECK(near(by(by_hand), by(stopped)));
+  CHECK(near(by([](Tensor t) { return softmax(t, -1); }), by(stopped)));
+  CHECK(near(by([](Tensor t) { return softmax(t, 0); }).transpose(),
+             grad([&](Tensor t) { return sum(stopped(t) * w.transpose()); })(x.transpose())));
+  CHECK(near(twice(by_hand), twice(stopped)));
+  // What lies between is reached if the derivative is taken by it.
+  const Tensor e = exp(x - max(x, {-1}, true)), total = sum(e, {-1}, true), p = e / total;
+  CHECK(near(gradients(sum(p * w), {e})[0], (w - sum(w * p, {-1}, true)) / total));
+  // The weights of an attention, and the cotangent of the scores, are all that is kept.
+  const Tensor q = uniform(Key(2), {2, 64, 32}).realize(), k = uniform(Key(3), {2, 64, 32}).realize(),
+               g = uniform(Key(4), {2, 64, 32}).realize();
+  const auto attention = [](Tensor a, Tensor b, Tensor c) { return matmul(softmax(matmul(a, b.transpose()), -1), c); };
+  const auto all = [&] {
+    const auto at = vjp(attention, q, k, k);
+    const auto [by_q, by_k, by_v] = at.pull(g);
+    return std::vector<Tensor>{at.value, by_q, by_k, by_v};
+  }();
+  const Explanation explained = explain(all);
+  CHECK_MESSAGE(explained.kernels.size() == 6, explained.str());
+}
+
 TEST_CASE("no NaN where a function is flat, or a norm is 0") {
   const auto floats = [](auto f, std::initializer_list<float> x) {
     return grad([&](Tensor t) { return sum(f(t)); })(Tensor::of<float>(x)).template to_vector<float>();

@@ -78,7 +78,7 @@ class ContractionPlanner {
 
   FactorPlan factor(bool left, codegen::FactorForm form) {
     const Contraction& c = plan_->shape;
-    const LoopProgram program = codegen::factor_program(program_, c, left);
+    LoopProgram program = codegen::factor_program(program_, c, left);
     const std::size_t inner = program_.stages[c.stage].inner.size();
     FactorPlan out{std::move(form), {}, nullptr, false, {}};
     for (const Access& access : program.accesses) {
@@ -89,6 +89,11 @@ class ContractionPlanner {
     TileFrame frame;
     frame.split = inner;
     frame.tile = kFactorTile;
+    if (out.order == codegen::PackOrder::Points) {
+      frame.split = program.outer.size() - inner;
+      frame.tile = kPointsTile;
+      program = codegen::by_points(std::move(program), inner);
+    }
     frame.wanted = left ? c.left : c.right;
     out.values = make_framed_plan(program, table_, frame);
     const std::vector<Instr>& list = program.stages[0].outer;
@@ -159,7 +164,10 @@ KernelPath path_of(const ContractionPlan& plan) {
 
 std::string describe_product(const ContractionPlan& plan) {
   const auto factor = [](const FactorPlan& f) {
-    return (f.sources.empty() ? "constants" : f.sources) + (f.direct ? " read as they lie" : " packed");
+    return (f.sources.empty() ? "constants" : f.sources) + (f.direct ? " read as they lie"
+                                                            : f.order == codegen::PackOrder::Points
+                                                                ? " packed along the depth"
+                                                                : " packed");
   };
   const char* path = plan.path == Path::Blocked ? "blocked" : plan.path == Path::Streamed ? "streamed" : "dot products";
   const std::int64_t segments = (plan.shape.depth + plan.segment - 1) / plan.segment;

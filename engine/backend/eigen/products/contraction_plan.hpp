@@ -22,7 +22,7 @@ using codegen::round_up;
 using Path = codegen::ProductPath;
 
 struct FactorPlan : codegen::FactorForm {
-  FramedPlan values;               // a tile: depths by neighbouring rows (or columns)
+  FramedPlan values;  // a tile: depths by neighbouring rows (or columns); the other way round in PackOrder::Points
   const TileStep* load = nullptr;  // the load, if the factor is only a load
   bool direct = false;             // read in place, never packed
   std::string sources;             // names of the arguments that the factor reads
@@ -52,6 +52,9 @@ KernelPath path_of(const ContractionPlan& plan);
 
 /// Elements in a tile of a factor, and of the results.
 inline constexpr std::int64_t kFactorTile = 4096;
+/// Of a factor that is read in PackOrder::Points: a block of depths of the rows (or columns) of a square.
+inline constexpr std::int64_t kPackedPoints = 16;
+inline constexpr std::int64_t kPointsTile = kPackedPoints * codegen::order::kMostDepthBlock;
 inline constexpr std::int64_t kResultTile = 2048;
 
 /// The operations on a kernel's results, for tiles of `tile` elements that are split before axis `split`. `after`: a

@@ -24,7 +24,7 @@ void Packer::pack_block(char* panels, const PanelLayout& layout, std::int64_t ba
   const std::int64_t depths = d_end - d;
   const std::int64_t whole = std::min(end, count / layout.width);
   // If memory runs along the depth, several narrow panels are transposed together, in whole cache lines.
-  const bool narrow = layout.width << layout.log_bytes < 64;
+  const bool narrow = factor_.order == codegen::PackOrder::Squares && layout.width << layout.log_bytes < 64;
   // A panel that is a whole block is gathered where it is needed.
   const bool dense = factor_.load != nullptr && layout.packet == 1 && layout.width > kWide / 2;
   if ((by_depths(factor_) || narrow) && !dense && begin < whole) {
@@ -54,7 +54,7 @@ void Packer::pack_block(char* panels, const PanelLayout& layout, std::int64_t ba
 
 void Packer::pack_wide(char* panels, std::int64_t panel, std::int64_t width, int log_bytes, std::int64_t d,
                        std::int64_t depths, std::int64_t first, std::int64_t count) {
-  const std::int64_t most = std::max<std::int64_t>(1, (factor_.transposed ? kTransposed : kWide) / width) * width;
+  const std::int64_t most = std::max<std::int64_t>(1, (by_depths(factor_) ? kWide : kTransposed) / width) * width;
   for (std::int64_t at = 0; at < count; at += most) {
     const std::int64_t cols = std::min(most, count - at);
     const std::int64_t step = std::max<std::int64_t>(1, kFactorTile / cols);
@@ -67,8 +67,25 @@ void Packer::pack_wide(char* panels, std::int64_t panel, std::int64_t width, int
   }
 }
 
+// Through a register that holds whole blocks of depths of a few points.
+void Packer::pack_points(char* panel, std::int64_t width, int log_bytes, std::int64_t d, std::int64_t depths,
+                         std::int64_t first, std::int64_t count) {
+  const std::int64_t step = std::min(depths, codegen::order::kMostDepthBlock);
+  const std::int64_t most = kPointsTile / step / kPackedPoints * kPackedPoints;
+  for (std::int64_t done = 0; done < depths; done += step) {
+    const std::int64_t n = std::min(step, depths - done);
+    for (std::int64_t at = 0; at < count; at += most) {
+      const std::int64_t some = std::min(most, count - at);
+      worker_.run_tile({first + at, some, d + done, n});
+      table_.copy[log_bytes](panel + ((done * width + at) << log_bytes), width, 1, worker_.slots()[factor_.values.slot],
+                             1, n, n, some);
+    }
+  }
+}
+
 void Packer::pack_panel(char* panel, std::int64_t width, int log_bytes, std::int64_t d, std::int64_t depths,
                         std::int64_t first, std::int64_t count) {
+  if (factor_.order == codegen::PackOrder::Points) return pack_points(panel, width, log_bytes, d, depths, first, count);
   if (factor_.load != nullptr && count == width) {
     worker_.gather(*factor_.load, {d, depths, first, count}, panel);
     return;

@@ -37,7 +37,7 @@ class Packer {
       : factor_(factor), table_(table), launch_(launch), worker_(launch, which) {}
 
   /// Are whole rows of points cut into panels? Then threads share depths, else they share panels.
-  static bool by_depths(const FactorPlan& factor) { return !factor.transposed; }
+  static bool by_depths(const FactorPlan& factor) { return factor.order == codegen::PackOrder::Depths; }
 
   /// Packs panels [begin, end) of the layout of `count` points of a batch from `first` on, for depths [d, d_end).
   void pack(char* panels, const PanelLayout& layout, std::int64_t batch, std::int64_t first, std::int64_t count,
@@ -51,6 +51,8 @@ class Packer {
   /// panels.
   void pack_wide(char* panels, std::int64_t panel, std::int64_t width, int log_bytes, std::int64_t d,
                  std::int64_t depths, std::int64_t first, std::int64_t count);
+  void pack_points(char* panel, std::int64_t width, int log_bytes, std::int64_t d, std::int64_t depths,
+                   std::int64_t first, std::int64_t count);
   void pack_panel(char* panel, std::int64_t width, int log_bytes, std::int64_t d, std::int64_t depths,
                   std::int64_t first, std::int64_t count);
 

@@ -83,7 +83,8 @@ void choose_shared(ProductBlocks& blocks, const ContractionPlan& plan) {
 bool gathers_right_whole(const ProductBlocks& blocks, const ContractionPlan& plan) {
   const bool few = plan.path == Path::Streamed;
   const bool rows_of_memory = plan.right.memory && plan.right.memory->row == 1;
-  const bool whole = !blocks.share_right && plan.product->loose && plan.right.load != nullptr && !plan.right.transposed;
+  const bool whole =
+      !blocks.share_right && plan.product->loose && plan.right.load != nullptr && Packer::by_depths(plan.right);
   return !blocks.right_direct && (few || (whole && !rows_of_memory));
 }
 

@@ -96,49 +96,57 @@ void Digits::row(Coordinates at, std::int64_t n, std::int64_t element, std::int6
   const std::size_t last = fast_.size() - 1;  // there are two at least
   const Loop& across = fast_[last];
   const Loop& down = fast_[last - 1];
+  // If both loops move one digit, the valid points are no box.
+  const bool whole = down.bound == kFree || down.bound != across.bound;
   while (n > 0) {
     // Moves the digits there and back. A copy of them would have to wait for the stores of the elements that were
-    // copied before.
-    std::array<std::int64_t, kMaxLoops> moved;  // NOLINT(cppcoreguidelines-pro-type-member-init)
-    Box box;
-    box.position = base;
-    for (std::size_t d = 0; d <= last; ++d) {
-      moved[d] = at[d];
-      move(fast_[d], moved[d], box.position, digits);
-    }
-    box.at = element;
-    box.pitch = across.extent;
-    box.row = down.stride;
-    box.col = across.stride;
-    box.cols = across.extent - at[last] < n ? across.extent - at[last] : n;
-    // If both loops move one digit, the valid points are no box.
-    if (box.cols == across.extent && (down.bound == kFree || down.bound != across.bound)) {
-      const std::int64_t whole = n / across.extent;
-      const std::int64_t left = down.extent - at[last - 1];
-      box.rows = whole < left ? whole : left;
-      advance(at, fast_, last - 1, box.rows);
-    } else {
-      advance(at, fast_, last, box.cols);
-    }
-    element += box.rows * box.cols;
-    n -= box.rows * box.cols;
-
-    const Range64 rows = box.rows > 1 ? valid(down, digits, box.rows) : Range64{0, 1};
-    const Range64 cols = valid(across, digits, box.cols);
-    bool all = rows.begin < rows.end && cols.begin < cols.end;
+    // copied before. The loops before the last two are moved once for all boxes of these.
+    std::int64_t plane = base, back = 0;
+    for (std::size_t d = 0; d + 1 < last; ++d) move(fast_[d], at[d], plane, digits);
+    bool inside = true;
     for (std::size_t b = 0; b < bounds_.size(); ++b) {
       const int bound = static_cast<int>(b);
-      const bool moves = bound == across.bound || (bound == down.bound && box.rows > 1);
-      if (!moves) all = all && digits[b] >= bounds_[b].lo && digits[b] < bounds_[b].hi;
+      if (bound != across.bound && bound != down.bound)
+        inside = inside && digits[b] >= bounds_[b].lo && digits[b] < bounds_[b].hi;
     }
-    std::int64_t back = 0;
-    for (std::size_t d = 0; d <= last; ++d) move(fast_[d], -moved[d], back, digits);
-    if (!all) continue;
-    box.at += rows.begin * box.pitch + cols.begin;
-    box.position += rows.begin * box.row + cols.begin * box.col;
-    box.rows = rows.end - rows.begin;
-    box.cols = cols.end - cols.begin;
-    emit(box);
+    std::int64_t& row = at[last - 1];
+    std::int64_t& column = at[last];
+    while (n > 0 && row < down.extent) {
+      Box box;
+      box.position = plane;
+      box.at = element;
+      box.pitch = across.extent;
+      box.row = down.stride;
+      box.col = across.stride;
+      box.cols = across.extent - column < n ? across.extent - column : n;
+      if (whole && box.cols == across.extent) {
+        const std::int64_t left = down.extent - row, rows = n / across.extent;
+        box.rows = rows < left ? rows : left;
+      }
+      const std::int64_t first_row = row, first_column = column;
+      column += box.cols;
+      if (column == across.extent) {
+        column = 0;
+        row += box.rows;
+      }
+      element += box.rows * box.cols;
+      n -= box.rows * box.cols;
+      if (!inside) continue;
+      move(down, first_row, box.position, digits);
+      move(across, first_column, box.position, digits);
+      const Range64 rows = whole ? valid(down, digits, box.rows) : Range64{0, 1};
+      const Range64 cols = valid(across, digits, box.cols);
+      move(down, -first_row, back, digits);
+      move(across, -first_column, back, digits);
+      if (rows.begin >= rows.end || cols.begin >= cols.end) continue;
+      box.at += rows.begin * box.pitch + cols.begin;
+      box.position += rows.begin * box.row + cols.begin * box.col;
+      box.rows = rows.end - rows.begin;
+      box.cols = cols.end - cols.begin;
+      emit(box);
+    }
+    for (std::size_t d = 0; d + 1 < last; ++d) move(fast_[d], -at[d], back, digits);
+    if (row == down.extent) advance(at, fast_, last - 1, 0);
   }
 }
 

@@ -64,7 +64,12 @@ Scratch& scratch(int which) {
 }
 
 void clear(void* dst, const TileStep& step, std::int64_t n) {
-  std::memset(dst, 0, static_cast<std::size_t>(n) << step.log_bytes);
+  const auto bytes = static_cast<std::size_t>(n) << step.log_bytes;
+  if (bytes == 4) {  // the edge of an image, once for each of its lines
+    std::memset(dst, 0, 4);
+  } else {
+    std::memset(dst, 0, bytes);
+  }
 }
 
 /// Stores a box, bypassing the caches, if its rows are whole cache lines: a square of a transposing copy.

@@ -28,14 +28,33 @@ struct HouseholderQr {
   }
 };
 
-/// These are computed in float64 for both dtypes: each of Eigen's solvers takes many seconds to compile.
+/// These are computed in float64 for both dtypes, in functions that are not inlined: each of Eigen's solvers takes many
+/// seconds to compile, so it stands once.
 using Doubles = Any<double>;
 template <class T>
 Doubles doubles(const Batch<T>& x, std::int64_t k) {
   return In<T, kAny>(x.at(k), x.rows, x.columns).template cast<double>();
 }
+template <class T>
+void put(const Doubles& from, T* to) {
+  Out<T, kAny>(to, from.rows(), from.cols()) = from.template cast<T>();
+}
 
 enum class Parts { Values, Thin, Full };
+
+/// x = u s v^T. Without factors if only values are wanted.
+struct SingularFactors {
+  Doubles u, s, v;
+};
+
+[[gnu::noinline]] SingularFactors singular_factors(const Doubles& x, Parts parts) {
+  const unsigned wanted = parts == Parts::Values ? 0U
+                          : parts == Parts::Thin ? unsigned{ei::ComputeThinU} | unsigned{ei::ComputeThinV}
+                                                 : unsigned{ei::ComputeFullU} | unsigned{ei::ComputeFullV};
+  const ei::BDCSVD<Doubles> svd(x, wanted);
+  if (parts == Parts::Values) return {{}, svd.singularValues(), {}};
+  return {svd.matrixU(), svd.singularValues(), svd.matrixV()};
+}
 
 /// u, s, vh; or s alone.
 struct SingularValues {
@@ -51,9 +70,6 @@ struct SingularValues {
     const Packed<T> y(c.result);
     const ei::Index least = std::min(x.rows, x.columns);
     const ei::Index left = parts == Parts::Full ? x.rows : least, right = parts == Parts::Full ? x.columns : least;
-    const unsigned wanted = parts == Parts::Values ? 0U
-                            : parts == Parts::Thin ? unsigned{ei::ComputeThinU} | unsigned{ei::ComputeThinV}
-                                                   : unsigned{ei::ComputeFullU} | unsigned{ei::ComputeFullV};
     for (std::int64_t k = 0; k < x.count; ++k) {
       need_finite("svd", c, x, k);
       T* to = y.at(k);
@@ -62,17 +78,26 @@ struct SingularValues {
         Out<T, kAny>(to + x.rows * left, right, x.columns).setIdentity();
         continue;
       }
-      const ei::BDCSVD<Doubles> svd(doubles(x, k), wanted);
+      const SingularFactors found = singular_factors(doubles(x, k), parts);
       if (parts != Parts::Values) {
-        Out<T, kAny>(to, x.rows, left) = svd.matrixU().template cast<T>();
+        put(found.u, to);
         to += x.rows * left;
       }
-      ei::Map<ei::Matrix<T, kAny, 1>>(to, least) = svd.singularValues().template cast<T>();
-      if (parts != Parts::Values)
-        Out<T, kAny>(to + least, right, x.columns) = svd.matrixV().transpose().template cast<T>();
+      put(found.s, to);
+      if (parts != Parts::Values) put(found.v.transpose(), to + least);
     }
   }
 };
+
+/// Values, and vectors as columns if they are wanted. False if values were not found.
+[[gnu::noinline]] bool symmetric_eigen(const Doubles& x, Doubles& values, Doubles* vectors) {
+  const ei::SelfAdjointEigenSolver<Doubles> solver(x,
+                                                   vectors != nullptr ? ei::ComputeEigenvectors : ei::EigenvaluesOnly);
+  if (solver.info() != ei::Success) return false;
+  values = solver.eigenvalues();
+  if (vectors != nullptr) *vectors = solver.eigenvectors();
+  return true;
+}
 
 /// Ascending values, then vectors as columns.
 struct SymmetricEigen {
@@ -85,16 +110,23 @@ struct SymmetricEigen {
     const Packed<T> y(c.result);
     for (std::int64_t k = 0; k < x.count; ++k) {
       need_finite("eigh", c, x, k);
-      const ei::SelfAdjointEigenSolver<Doubles> solver(doubles(x, k),
-                                                       vectors ? ei::ComputeEigenvectors : ei::EigenvaluesOnly);
-      if (solver.info() != ei::Success) refuse("eigh", c, k, "has eigenvalues that were not found");
-      ei::Map<ei::Matrix<T, kAny, 1>>(y.at(k), x.rows) = solver.eigenvalues().template cast<T>();
-      if (vectors) Out<T, kAny>(y.at(k) + x.rows, x.rows, x.rows) = solver.eigenvectors().template cast<T>();
+      Doubles values, columns;
+      if (!symmetric_eigen(doubles(x, k), values, vectors ? &columns : nullptr))
+        refuse("eigh", c, k, "has eigenvalues that were not found");
+      put(values, y.at(k));
+      if (vectors) put(columns, y.at(k) + x.rows);
     }
   }
 };
 
-/// Real and imaginary parts of the values, then those of the vectors.
+/// Real and imaginary parts of the values, then those of the vectors. None if the values were not found.
+[[gnu::noinline]] std::vector<Doubles> general_eigen(const Doubles& x) {
+  const ei::EigenSolver<Doubles> solver(x);
+  if (solver.info() != ei::Success) return {};
+  const ei::MatrixXcd vectors = solver.eigenvectors();
+  return {solver.eigenvalues().real(), solver.eigenvalues().imag(), vectors.real(), vectors.imag()};
+}
+
 struct GeneralEigen {
   static constexpr bool kSquare = true, kTwo = false;
   static std::int64_t size(const MatrixExtents& s) { return 2 * s.n + 2 * s.n * s.n; }
@@ -102,20 +134,26 @@ struct GeneralEigen {
   static void run(const HostCall& c) {
     const Batch<T> x(c.operands[0]);
     const Packed<T> y(c.result);
-    const ei::Index n = x.rows;
     for (std::int64_t k = 0; k < x.count; ++k) {
       need_finite("eig", c, x, k);
-      const ei::EigenSolver<Doubles> solver(doubles(x, k));
-      if (solver.info() != ei::Success) refuse("eig", c, k, "has eigenvalues that were not found");
+      const std::vector<Doubles> parts = general_eigen(doubles(x, k));
+      if (parts.empty()) refuse("eig", c, k, "has eigenvalues that were not found");
       T* to = y.at(k);
-      ei::Map<ei::Matrix<T, kAny, 1>>(to, n) = solver.eigenvalues().real().template cast<T>();
-      ei::Map<ei::Matrix<T, kAny, 1>>(to + n, n) = solver.eigenvalues().imag().template cast<T>();
-      const auto vectors = solver.eigenvectors();
-      Out<T, kAny>(to + 2 * n, n, n) = vectors.real().template cast<T>();
-      Out<T, kAny>(to + 2 * n + n * n, n, n) = vectors.imag().template cast<T>();
+      for (const Doubles& part : parts) {
+        put(part, to);
+        to += part.size();
+      }
     }
   }
 };
+
+[[gnu::noinline]] Doubles pseudo_inverse(const Doubles& x, double share) {
+  SingularFactors found = singular_factors(x, Parts::Thin);
+  const double least = share * found.s(0, 0);
+  for (ei::Index i = 0; i < found.s.rows(); ++i) found.s(i, 0) = found.s(i, 0) > least ? 1 / found.s(i, 0) : 0;
+  const Doubles right = found.v * found.s.col(0).asDiagonal();
+  return right * found.u.transpose();
+}
 
 /// By singular values above a share of the largest: the first element of each matrix of the second operand.
 struct PseudoInverse {
@@ -126,15 +164,17 @@ struct PseudoInverse {
     const Batch<T> x(c.operands[0]), share(c.operands[1]), y(c.result);
     for (std::int64_t k = 0; k < x.count && x.size != 0; ++k) {
       need_finite("pinv", c, x, k);
-      const ei::BDCSVD<Doubles> svd(doubles(x, k), unsigned{ei::ComputeThinU} | unsigned{ei::ComputeThinV});
-      ei::VectorXd inverse = svd.singularValues();
-      const double least = static_cast<double>(share.at(k)[0]) * inverse(0);
-      for (double& s : inverse) s = s > least ? 1 / s : 0;
-      const Doubles right = svd.matrixV() * inverse.asDiagonal();
-      Out<T, kAny>(y.at(k), x.columns, x.rows) = (right * svd.matrixU().transpose()).template cast<T>();
+      put(pseudo_inverse(doubles(x, k), static_cast<double>(share.at(k)[0])), y.at(k));
     }
   }
 };
+
+[[gnu::noinline]] Doubles least_squares(const Doubles& x, const Doubles& b, double threshold) {
+  ei::CompleteOrthogonalDecomposition<Doubles> found(x.rows(), x.cols());
+  found.setThreshold(threshold);
+  found.compute(x);
+  return found.solve(b);
+}
 
 struct LeastSquares {
   static constexpr bool kSquare = false, kTwo = true;
@@ -144,10 +184,8 @@ struct LeastSquares {
     const Batch<T> x(c.operands[0]), b(c.operands[1]), y(c.result);
     for (std::int64_t k = 0; k < x.count; ++k) {
       need_finite("lstsq", c, x, k);
-      ei::CompleteOrthogonalDecomposition<Doubles> found(x.rows, x.columns);
-      found.setThreshold(std::numeric_limits<T>::epsilon() * static_cast<T>(std::min(x.rows, x.columns)));
-      found.compute(doubles(x, k));
-      Out<T, kAny>(y.at(k), x.columns, b.columns) = found.solve(doubles(b, k)).template cast<T>();
+      const T threshold = std::numeric_limits<T>::epsilon() * static_cast<T>(std::min(x.rows, x.columns));
+      put(least_squares(doubles(x, k), doubles(b, k), threshold), y.at(k));
     }
   }
 };

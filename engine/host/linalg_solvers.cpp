@@ -153,14 +153,13 @@ requires(n != kAny) class LuFactors<T, n> {
 };
 
 /// The determinant where partial products of pivots leave the range: mantissas and exponents apart.
-template <class T, int fixed>
-[[gnu::noinline]] T far_determinant(const T* x, ei::Index rows) {
-  const LuFactors<T, fixed> lu(x, rows);
-  T product = lu.sign();
+template <class T>
+[[gnu::noinline]] T far_determinant(T sign, const std::vector<T>& pivots) {
+  T product = sign;
   std::int64_t power = 0;
-  for (ei::Index p = 0; p < rows; ++p) {
+  for (const T pivot : pivots) {
     int of_pivot = 0, of_product = 0;
-    const T mantissa = std::frexp(lu.pivot(p), &of_pivot);
+    const T mantissa = std::frexp(pivot, &of_pivot);
     product = std::frexp(product * mantissa, &of_product);
     power += of_pivot + of_product;
   }
@@ -174,7 +173,10 @@ T determinant(const T* x, ei::Index rows) {
   T least = 0;
   const T plain = lu.product(least);
   const bool kept = least >= std::numeric_limits<T>::min() && std::abs(plain) <= std::numeric_limits<T>::max();
-  return kept || fixed == 1 ? lu.sign() * plain : far_determinant<T, fixed>(x, rows);
+  if (kept || fixed == 1) return lu.sign() * plain;
+  std::vector<T> pivots;
+  for (ei::Index p = 0; p < rows; ++p) pivots.push_back(lu.pivot(p));
+  return far_determinant(lu.sign(), pivots);
 }
 
 template <class Factors>

@@ -33,19 +33,32 @@ std::int64_t count(const Shape& shape) {
   return n;
 }
 
-std::int64_t ravel(const Index& index, const Shape& shape) {
-  std::int64_t position = 0;
-  for (std::size_t d = 0; d < shape.size(); ++d) position = position * extent(shape, d) + index[d];
-  return position;
+Index plain(const Shape& shape) {
+  Index extents;
+  for (std::size_t d = 0; d < shape.size(); ++d) extents.push_back(extent(shape, d));
+  return extents;
 }
 
-Index unravel(std::int64_t position, const Shape& shape) {
-  Index index(shape.size());
-  for (std::size_t d = shape.size(); d-- > 0;) {
-    index[d] = position % extent(shape, d);
-    position /= extent(shape, d);
+/// What a step along each axis adds to a row-major position.
+Index steps(const Shape& shape) {
+  Index out(shape.size(), 1);
+  for (std::size_t d = out.size(); d-- > 1;) out[d - 1] = out[d] * extent(shape, d);
+  return out;
+}
+
+/// Calls f(k, index) for each index of a shape in row-major order.
+template <class F>
+void each_index(const Shape& shape, F&& f) {
+  const Index extents = plain(shape);
+  const std::int64_t n = count(shape);
+  Index index(extents.size(), 0);
+  for (std::int64_t k = 0; k < n; ++k) {
+    f(k, index);
+    for (std::size_t d = index.size(); d-- > 0;) {
+      if (++index[d] < extents[d]) break;
+      index[d] = 0;
+    }
   }
-  return index;
 }
 
 template <class T>
@@ -94,6 +107,7 @@ Number read_element(DType dtype, const void* data, std::int64_t k) {
 
 Numbers read_all(DType dtype, const void* data, std::int64_t n) {
   Numbers out;
+  out.reserve(static_cast<std::size_t>(n));
   for (std::int64_t k = 0; k < n; ++k) out.push_back(read_element(dtype, data, k));
   return out;
 }
@@ -110,64 +124,84 @@ Numbers read_buffer(const Node& node, const mem::Buffer& buffer) {
   const Numbers stored = read_all(node.dtype, host.data(), n);
   if (!node.found || node.found->memory.empty()) return stored;
   Numbers out;
-  for (std::int64_t k = 0; k < n; ++k) {
-    const Index index = unravel(k, node.shape);
+  each_index(node.shape, [&](std::int64_t, const Index& index) {
     std::int64_t at = 0;
     for (std::size_t d = 0; d < index.size(); ++d) at += index[d] * node.found->memory[d].value();
     out.push_back(stored[static_cast<std::size_t>(at)]);
-  }
+  });
   return out;
 }
 
-// The source's element at `index` of a movement's result; null in padding and outside a mask.
-const Number* moved(const Node& node, const Numbers& source, const Index& index) {
+/// Where a movement's result comes from: index i of axis d is index i * factor + offset of an axis of the source.
+struct Axis {
+  std::size_t to;
+  std::int64_t factor = 1, offset = 0;
+};
+
+std::vector<Axis> axes_of(const Node& node) {
   const Shape& from = node.sources[0]->shape;
-  Index at(from.size(), 0);
+  std::vector<Axis> axes;
+  for (std::size_t d = 0; d < node.shape.size(); ++d) axes.push_back({.to = d});
   switch (node.op) {
-    case Op::Reshape:
-    case Op::Mark:
-    case Op::Format:
-      return &source[static_cast<std::size_t>(ravel(index, node.shape))];
-    case Op::Permute: {
-      const Ints& order = std::get<Ints>(node.arg);
-      for (std::size_t d = 0; d < index.size(); ++d) at[static_cast<std::size_t>(order[d].value())] = index[d];
+    case Op::Permute:
+      for (std::size_t d = 0; d < axes.size(); ++d)
+        axes[d].to = static_cast<std::size_t>(std::get<Ints>(node.arg)[d].value());
       break;
-    }
     case Op::Expand:
-      for (std::size_t d = 0; d < index.size(); ++d) at[d] = from[d] == node.shape[d] ? index[d] : 0;
+      for (std::size_t d = 0; d < axes.size(); ++d) axes[d].factor = from[d] == node.shape[d] ? 1 : 0;
       break;
     case Op::Every:
-      for (std::size_t d = 0; d < index.size(); ++d) at[d] = index[d] * std::get<Ints>(node.arg)[d].value();
+      for (std::size_t d = 0; d < axes.size(); ++d) axes[d].factor = std::get<Ints>(node.arg)[d].value();
       break;
     case Op::Flip:
-      at = index;
       for (const SymInt axis : std::get<Ints>(node.arg)) {
         const auto d = static_cast<std::size_t>(axis.value());
-        at[d] = extent(from, d) - 1 - index[d];
+        axes[d] = {.to = d, .factor = -1, .offset = extent(from, d) - 1};
       }
       break;
     case Op::Shrink:
     case Op::Pad: {
       const Ranges& ranges = *std::get<std::shared_ptr<const Ranges>>(node.arg);
-      for (std::size_t d = 0; d < index.size(); ++d) {
-        at[d] = node.op == Op::Shrink ? index[d] + ranges[d].lo.value() : index[d] - ranges[d].lo.value();
-        if (at[d] < 0 || at[d] >= extent(from, d)) return nullptr;
-      }
+      for (std::size_t d = 0; d < axes.size(); ++d)
+        axes[d].offset = node.op == Op::Shrink ? ranges[d].lo.value() : -ranges[d].lo.value();
       break;
-    }
-    case Op::RawView: {
-      const View& view = *std::get<std::shared_ptr<const View>>(node.arg);
-      std::int64_t position = view.offset.value();
-      for (std::size_t d = 0; d < index.size(); ++d) {
-        if (view.masked() && (index[d] < view.mask[d].lo || index[d] >= view.mask[d].hi)) return nullptr;
-        position += index[d] * view.strides[d].value();
-      }
-      return &source[static_cast<std::size_t>(position)];
     }
     default:
       throw std::logic_error("reference: not a movement");
   }
-  return &source[static_cast<std::size_t>(ravel(at, from))];
+  return axes;
+}
+
+/// The result of a movement. Padding, and what lies outside a mask, is zero.
+Numbers moved(const Node& node, const Numbers& source) {
+  if (node.op == Op::Reshape || node.op == Op::Mark || node.op == Op::Format) return source;
+  Numbers out(static_cast<std::size_t>(count(node.shape)));
+  if (node.op == Op::RawView) {
+    const View& view = *std::get<std::shared_ptr<const View>>(node.arg);
+    each_index(node.shape, [&](std::int64_t k, const Index& index) {
+      std::int64_t position = view.offset.value();
+      for (std::size_t d = 0; d < index.size(); ++d) {
+        if (view.masked() && (index[d] < view.mask[d].lo || index[d] >= view.mask[d].hi)) return;
+        position += index[d] * view.strides[d].value();
+      }
+      out[static_cast<std::size_t>(k)] = source[static_cast<std::size_t>(position)];
+    });
+    return out;
+  }
+  const std::vector<Axis> axes = axes_of(node);
+  const Shape& from = node.sources[0]->shape;
+  const Index step = steps(from), extents = plain(from);
+  each_index(node.shape, [&](std::int64_t k, const Index& index) {
+    std::int64_t position = 0;
+    for (std::size_t d = 0; d < index.size(); ++d) {
+      const Axis& axis = axes[d];
+      const std::int64_t at = index[d] * axis.factor + axis.offset;
+      if (at < 0 || at >= extents[axis.to]) return;
+      position += at * step[axis.to];
+    }
+    out[static_cast<std::size_t>(k)] = source[static_cast<std::size_t>(position)];
+  });
+  return out;
 }
 
 /// The reduction that combines as a scatter does.
@@ -186,14 +220,21 @@ Op reduction_of(Op op) {
 
 Numbers reduced(const Node& node, const Numbers& source) {
   const Shape& from = node.sources[0]->shape;
-  std::vector<Numbers> gathered(static_cast<std::size_t>(count(node.shape)));
-  for (std::int64_t k = 0; k < count(from); ++k) {
-    Index index = unravel(k, from);
-    for (const SymInt axis : std::get<Ints>(node.arg)) index[static_cast<std::size_t>(axis.value())] = 0;
-    gathered[static_cast<std::size_t>(ravel(index, node.shape))].push_back(source[static_cast<std::size_t>(k)]);
-  }
+  Index step = steps(node.shape);
+  for (const SymInt axis : std::get<Ints>(node.arg)) step[static_cast<std::size_t>(axis.value())] = 0;
+  const auto groups = static_cast<std::size_t>(count(node.shape));
+  const std::size_t each = groups == 0 ? 0 : source.size() / groups;
+  Numbers gathered(source.size());  // the elements of each group, in order
+  std::vector<std::size_t> taken(groups, 0);
+  each_index(from, [&](std::int64_t k, const Index& index) {
+    std::int64_t position = 0;
+    for (std::size_t d = 0; d < index.size(); ++d) position += index[d] * step[d];
+    const auto group = static_cast<std::size_t>(position);
+    gathered[group * each + taken[group]++] = source[static_cast<std::size_t>(k)];
+  });
   Numbers out;
-  for (const Numbers& group : gathered) out.push_back(reduce(node.op, node.dtype, group));
+  for (std::size_t group = 0; group < groups; ++group)
+    out.push_back(reduce(node.op, node.dtype, std::span(gathered).subspan(group * each, each)));
   return out;
 }
 
@@ -392,23 +433,16 @@ Numbers evaluate(const Node& node, const Results& results) {
         }
       }
       return out;
-    case graph::OpClass::Movement: {
-      const Numbers& source = results.at(node.sources[0].get());
-      for (std::int64_t k = 0; k < n; ++k) {
-        const Number* element = moved(node, source, unravel(k, node.shape));
-        out.push_back(element != nullptr ? *element : Number{});
-      }
-      return out;
-    }
+    case graph::OpClass::Movement:
+      return moved(node, results.at(node.sources[0].get()));
     case graph::OpClass::Write: {
       out = results.at(node.sources[0].get());
       const Numbers& value = results.at(node.sources[1].get());
       const auto* where = std::get_if<std::shared_ptr<const ShapeTracker>>(&node.arg);
-      for (std::size_t k = 0; k < value.size(); ++k) {
-        const Index index = unravel(static_cast<std::int64_t>(k), node.sources[1]->shape);
-        const std::int64_t at = where != nullptr ? (*where)->at(index).value() : static_cast<std::int64_t>(k);
-        out[static_cast<std::size_t>(at)] = value[k];
-      }
+      each_index(node.sources[1]->shape, [&](std::int64_t k, const Index& index) {
+        const std::int64_t at = where != nullptr ? (*where)->at(index).value() : k;
+        out[static_cast<std::size_t>(at)] = value[static_cast<std::size_t>(k)];
+      });
       return out;
     }
     case graph::OpClass::Gather: {
@@ -439,10 +473,10 @@ Numbers evaluate(const Node& node, const Results& results) {
     case graph::OpClass::Elementwise: {
       const DType operand = node.sources.back()->dtype;
       Numbers operands(node.sources.size());
+      std::vector<const Numbers*> sources;
+      for (const NodePtr& source : node.sources) sources.push_back(&results.at(source.get()));
       for (std::int64_t k = 0; k < n; ++k) {
-        for (std::size_t s = 0; s < operands.size(); ++s) {
-          operands[s] = results.at(node.sources[s].get())[static_cast<std::size_t>(k)];
-        }
+        for (std::size_t s = 0; s < operands.size(); ++s) operands[s] = (*sources[s])[static_cast<std::size_t>(k)];
         out.push_back(apply(node.op, operand, node.dtype, operands));
       }
       return out;
@@ -485,9 +519,11 @@ std::string difference(const Tensor& tensor, const std::vector<Number>& want, co
   const DType dtype = tensor.dtype();
   for (std::size_t k = 0; k < want.size(); ++k) {
     if (accepts(dtype, want[k], got[k])) continue;
-    const Index index = unravel(static_cast<std::int64_t>(k), tensor.shape());
     std::string where;
-    for (const std::int64_t i : index) where += fmt::format("{}{}", where.empty() ? "" : ", ", i);
+    const Index step = steps(tensor.shape());
+    for (std::size_t d = 0; d < step.size(); ++d)
+      where += fmt::format("{}{}", where.empty() ? "" : ", ",
+                           static_cast<std::int64_t>(k) / step[d] % extent(tensor.shape(), d));
     if (is_floating(dtype)) {
       return fmt::format("element ({}) is {:.17g}, expected {:.17g} +- {:.3g}", where, got[k].f, want[k].f,
                          want[k].error);

@@ -298,18 +298,10 @@ void add_sums(Table& t) {
   }
 }
 
-/// The type that loops of a reduction take elements for. Sums, products and bits of integers do not depend on a sign,
-/// so one loop serves both types of a size.
-template <Op kOp, class T>
-using LoopType =
-    typename std::conditional_t<std::is_floating_point_v<T> || kOp == Op::ReduceMax || kOp == Op::ReduceMin,
-                                std::type_identity<T>, std::make_unsigned<T>>::type;
-
-template <Op kOp, DType kDType, class Element>
+template <Op kOp, DType kDType, class T>
 void add_reduction(Table& t) {
   if constexpr (takes(kOp, kDType)) {
     using F = ReductionOf<kOp, kDType>;
-    using T = LoopType<kOp, Element>;
     ReduceFns& fns = t.reduce[reduce_index(kOp)][static_cast<int>(kDType)];
     fns.accumulate = accumulate<T, F>;
     fns.combine = combine<T, F>;

@@ -287,69 +287,35 @@ void reduce_short_rows(const T* x, std::int64_t pitch, std::int64_t rows, std::i
   }
 }
 
-/// Rows of a few elements without gaps are reduced several in a vector, so many at a time. Not 16: g++ 12 would unroll
-/// loops of so few rows and make no vectors.
-constexpr int kTinyRows = 64;
-
-/// Calls f(count), with the count as a constant if it is kTinyRows.
-template <class F>
-void with_tiny_rows(std::int64_t count, const F& f) {
-  if (count == kTinyRows) return f(std::integral_constant<int, kTinyRows>());
-  f(static_cast<int>(count));
-}
-
-/// Element l of row r goes to lane[l * kTinyRows + r]. W: an unsigned type of the elements' size, so that these loops
-/// stand once for each size.
-template <class W, int kCols>
-__attribute__((noinline)) void part_tiny_rows(const W* x, std::int64_t rows, W* lane) {
-  with_tiny_rows(rows, [&](auto some) {
+/// Rows of kCols elements without gaps, several rows in a vector.
+template <class T, class F, int kCols>
+void reduce_tiny_rows(const T* x, std::int64_t rows, T* out) {
+  constexpr int group = 64;  // not 16: g++ 12 would unroll loops of so few rows and make no vectors
+  const T identity = F::template identity<T>();
+  alignas(64) T lane[kCols][group];
+  const auto reduce = [&](std::int64_t i, auto some) {
     const int count = some;
     ORIEL_VECTOR_LOOP
     for (int r = 0; r < count; ++r) {
       ORIEL_UNROLL
-      for (int l = 0; l < kCols; ++l) lane[l * kTinyRows + r] = x[r * kCols + l];
+      for (int l = 0; l < kCols; ++l) lane[l][r] = x[(i + r) * kCols + l];
     }
-  });
-}
-template <class W>
-void part_tiny_rows(const W* x, std::int64_t rows, std::int64_t cols, W* lane) {
-  switch (cols) {
-    case 2:
-      return part_tiny_rows<W, 2>(x, rows, lane);
-    case 3:
-      return part_tiny_rows<W, 3>(x, rows, lane);
-    case 4:
-      return part_tiny_rows<W, 4>(x, rows, lane);
-    default:
-      return part_tiny_rows<W, 8>(x, rows, lane);
-  }
-}
-
-template <class T, class F>
-void reduce_tiny_rows(const T* x, std::int64_t rows, std::int64_t cols, T* out) {
-  using W = std::conditional_t<sizeof(T) == 4, std::uint32_t, std::uint64_t>;
-  const T identity = F::template identity<T>();
-  const int most = cols == 8 ? 4 : cols == 2 ? 1 : 2;
-  alignas(64) T lane[8][kTinyRows];
-  for (; rows > 0; rows -= kTinyRows, x += kTinyRows * cols, out += kTinyRows) {
-    part_tiny_rows(reinterpret_cast<const W*>(x), std::min<std::int64_t>(rows, kTinyRows), cols,
-                   reinterpret_cast<W*>(&lane[0][0]));
-    with_tiny_rows(std::min<std::int64_t>(rows, kTinyRows), [&](auto some) {
-      const int count = some;
-      for (int l = 0; l < cols; ++l) {
+    for (int l = 0; l < kCols; ++l) {
+      ORIEL_VECTOR_LOOP
+      for (int r = 0; r < count; ++r) lane[l][r] = F::of(identity, lane[l][r]);
+    }
+    // Lanes behind a row hold the identity, which changes none that began with it.
+    for (int half = 4; half >= 1; half /= 2) {
+      for (int l = 0; l < half && l + half < kCols; ++l) {
         ORIEL_VECTOR_LOOP
-        for (int r = 0; r < count; ++r) lane[l][r] = F::of(identity, lane[l][r]);
+        for (int r = 0; r < count; ++r) lane[l][r] = F::of(lane[l][r], lane[l + half][r]);
       }
-      // Lanes behind a row hold the identity, which changes none that began with it.
-      for (int half = most; half >= 1; half /= 2) {
-        for (int l = 0; l < half && l + half < cols; ++l) {
-          ORIEL_VECTOR_LOOP
-          for (int r = 0; r < count; ++r) lane[l][r] = F::of(lane[l][r], lane[l + half][r]);
-        }
-      }
-      for (int r = 0; r < count; ++r) out[r] = lane[0][r];
-    });
-  }
+    }
+    for (int r = 0; r < count; ++r) out[i + r] = lane[0][r];
+  };
+  std::int64_t i = 0;
+  for (; i + group <= rows; i += group) reduce(i, std::integral_constant<int, group>());
+  if (i < rows) reduce(i, static_cast<int>(rows - i));
 }
 
 /// Rows nearer than this many bytes are one stream.
@@ -418,7 +384,11 @@ void reduce_rows(const void* values, std::int64_t pitch, std::int64_t rows, std:
     if (cols > 16 && cols <= 32) return reduce_short_rows<T, F, 32>(x, pitch, rows, cols, out);
   }
   if constexpr (sizeof(T) >= 4 && !kFew) {
-    if (pitch == cols && has_tiny_rows(cols, sizeof(T))) return reduce_tiny_rows<T, F>(x, rows, cols, out);
+    if (pitch == cols && cols == 2) return reduce_tiny_rows<T, F, 2>(x, rows, out);
+    if (pitch == cols && cols == 3) return reduce_tiny_rows<T, F, 3>(x, rows, out);
+    if (pitch == cols && cols == 4) return reduce_tiny_rows<T, F, 4>(x, rows, out);
+    if constexpr (has_tiny_rows(8, sizeof(T)))
+      if (pitch == cols && cols == 8) return reduce_tiny_rows<T, F, 8>(x, rows, out);
   }
   constexpr int S = streams<T, F>();
   if constexpr (S > 1) {

@@ -226,8 +226,7 @@ class EntryExport {
     };
     runtime::add_roots(
         unit_, results_, name_leaves,
-        {.hint = [&](sym::Expr variable) { return key_[symbols_.fact_of(variable)]; },
-         .general = general_,
+        {.general = general_,
          .works = "the entry works",
          .instead = "capture the parts as functions of their own",
          .unplanned = fmt::format("entry {} cannot be planned for symbolic sizes: {{}}; {}", number_, kFixedInstead)});

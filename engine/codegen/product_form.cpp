@@ -18,9 +18,14 @@ constexpr std::int64_t kMostSharingRows = 4;
 /// Is a load contiguous along the depth (the first `inner` axes), and strided along the last axis?
 bool runs_along_depth(const Access& access, std::size_t inner) {
   const std::size_t rank = access.loops();
-  if (access.buffer < 0 || rank == inner || std::abs(access.coefficient(rank - 1)) < 2) return false;
+  // A symbolic step counts as a long one.
+  const auto step = [&](std::size_t d) {
+    const SymInt coefficient = access.axis(d).coefficient;
+    return coefficient.is_symbolic() ? INT64_MAX : std::abs(coefficient.value());
+  };
+  if (access.buffer < 0 || rank == inner || step(rank - 1) < 2) return false;
   for (std::size_t d = 0; d < inner; ++d) {
-    if (std::abs(access.coefficient(d)) == 1) return true;
+    if (step(d) == 1) return true;
   }
   return false;
 }
@@ -73,10 +78,11 @@ PackOrder pack_order(const LoopProgram& factor, std::size_t inner) {
   double depths = 0, points = transposing;
   bool squares = false;
   for (const Access& access : factor.accesses) {
-    if (access.buffer < 0 || access.is_symbolic()) continue;
+    if (access.buffer < 0) continue;
     const std::size_t rank = access.loops();
     const bool across = access.affine() && runs_along_depth(access, inner);
     squares = squares || across;
+    if (access.is_symbolic()) continue;
     const std::optional<LoopMoves> moves = access.affine() ? std::nullopt : loop_moves(access);
     if (!access.affine() && !moves) return PackOrder::Depths;
     MemoryRun down = memory_run(access, moves, 0, inner);
@@ -159,7 +165,8 @@ FactorForm factor_form(const LoopProgram& program, const Contraction& c, bool le
   if (list.size() != 1 || list[0].code != Code::Load) return out;
   const Access& access = factor.accesses[0];
   const std::size_t own = inner + c.batch_loops.size();
-  if (access.dtype == c.dtype) out.memory = matrices_of(access, {inner, own}, {own, access.loops()}, {0, inner});
+  if (access.dtype == c.dtype && !access.is_symbolic())
+    out.memory = matrices_of(access, {inner, own}, {own, access.loops()}, {0, inner});
   return out;
 }
 
@@ -195,14 +202,15 @@ std::optional<ProductForm> product_form(const LoopProgram& program) {
   return form_of_product(program, *product, false);
 }
 
-std::optional<ProductForm> symbolic_form(const LoopProgram& symbolic, const LoopProgram& program) {
+std::optional<ProductForm> symbolic_form(const LoopProgram& program) {
   const Contraction* const product = contraction_in(program.form);
   if (product == nullptr || !has_products(product->dtype)) return std::nullopt;
   ProductForm form;
   Contraction& c = form.shape;
   c = *product;
+  form.depth_block = order::kMostDepthBlock;
   const bool few = c.columns * static_cast<std::int64_t>(itemsize(c.dtype)) < order::kWidestPacket;
-  const auto is_number = [&](std::size_t d) { return !symbolic.outer[d].is_symbolic(); };
+  const auto is_number = [&](std::size_t d) { return !program.outer[d].is_symbolic(); };
   if (few && std::ranges::all_of(c.column_loops, is_number) && !std::ranges::all_of(c.row_loops, is_number))
     exchange_sides(c);
   form.left = factor_form(program, form.shape, true);

@@ -89,10 +89,10 @@ constexpr bool has_products(DType dtype) noexcept { return dtype != DType::bool_
 
 /// Nothing where `program` is no contraction, or one that runs as well element by element.
 std::optional<ProductForm> product_form(const LoopProgram& program);
-/// The same for a contraction with symbolic sizes; `program` is that contraction at some sizes. Says which loops are
-/// rows and where the factors lie. The order of the sum is left open, because it depends on the sizes. nullopt if no
+/// The same for a contraction whose sizes may be symbols. Says which loops are rows and along what the factors' memory
+/// runs. The order of the sum is left open, because it depends on the sizes; `depth_block` is the most. nullopt if no
 /// register block multiplies the dtype.
-std::optional<ProductForm> symbolic_form(const LoopProgram& symbolic, const LoopProgram& program);
+std::optional<ProductForm> symbolic_form(const LoopProgram& program);
 /// The same for one part of fused kernels, which computes a few rows at a time. `product` is its contraction over the
 /// shared rows (SharedRows). Rows and columns are never exchanged, and the path is Blocked.
 std::optional<ProductForm> part_form(const LoopProgram& part, const Contraction& product);

@@ -6,6 +6,7 @@
 #include "codegen/lower.hpp"
 #include "codegen/stack.hpp"
 #include "oriel/inline_vector.hpp"
+#include "sym/estimate.hpp"
 
 namespace oriel::codegen {
 
@@ -29,7 +30,19 @@ void add_sizes(const KernelParts& parts, Sizes& sizes) {
   for (const Ints& units : parts.fused.loops.units_of) sizes.add(units);
 }
 
-LoopProgram at(const LoopProgram& program, const Sizes::At& sizes) {
+namespace {
+
+/// As Sizes::At, for the hints.
+struct AtHints {
+  template <class T>
+  T operator()(T value) const {
+    graph::each_size(value, [](SymInt& n) { n = sym::estimate(n); });
+    return value;
+  }
+};
+
+template <class At>
+LoopProgram sized_program(const LoopProgram& program, const At& sizes) {
   LoopProgram out = program;
   if (runs_alone(program)) {
     std::vector<Shape> shapes;
@@ -55,12 +68,13 @@ LoopProgram at(const LoopProgram& program, const Sizes::At& sizes) {
   return out;
 }
 
-KernelParts at(const KernelParts& parts, const Sizes::At& sizes) {
+template <class At>
+KernelParts sized_parts(const KernelParts& parts, const At& sizes) {
   KernelParts out;
   out.kernels.reserve(parts.kernels.size());
   for (const LoweredKernel& kernel : parts.kernels) {
     LoweredKernel& sized = out.kernels.emplace_back();
-    sized.program = at(kernel.program, sizes);
+    sized.program = sized_program(kernel.program, sizes);
     sized.bindings = kernel.bindings;
     sized.notes = kernel.notes;
     sized.domain_before = kernel.domain_before;
@@ -71,6 +85,32 @@ KernelParts at(const KernelParts& parts, const Sizes::At& sizes) {
   out.fused.loops.extents = sizes(parts.fused.loops.extents);
   out.fused.loops.units = sizes(parts.fused.loops.units);
   for (const Ints& units : parts.fused.loops.units_of) out.fused.loops.units_of.push_back(sizes(units));
+  return out;
+}
+
+}  // namespace
+
+LoopProgram at(const LoopProgram& program, const Sizes::At& sizes) { return sized_program(program, sizes); }
+KernelParts at(const KernelParts& parts, const Sizes::At& sizes) { return sized_parts(parts, sizes); }
+KernelParts at_hints(const KernelParts& parts) { return sized_parts(parts, AtHints()); }
+
+LoweredKernel complete_symbolic(LoweredKernel kernel, std::int64_t row_bytes) {
+  KernelParts alone;
+  alone.kernels.push_back(kernel);
+  LoweredKernel out = complete(at_hints(alone), row_bytes);
+  LoopProgram& from = kernel.program;
+  LoopProgram& to = out.program;
+  to.outer = std::move(from.outer);
+  for (std::size_t s = 0; s < to.stages.size(); ++s) {
+    to.stages[s].columns = std::move(from.stages[s].columns);
+    to.stages[s].inner = std::move(from.stages[s].inner);
+  }
+  const auto former = [&](std::size_t a) {
+    return out.former_accesses.empty() ? a : static_cast<std::size_t>(out.former_accesses[a]);
+  };
+  for (std::size_t a = 0; a < to.accesses.size(); ++a) to.accesses[a] = std::move(from.accesses[former(a)]);
+  to.arguments = std::move(from.arguments);
+  to.constants = std::move(from.constants);
   return out;
 }
 

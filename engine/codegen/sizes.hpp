@@ -19,6 +19,12 @@ void add_sizes(const KernelParts& parts, graph::Sizes& sizes);
 LoopProgram at(const LoopProgram& program, const graph::Sizes::At& sizes);
 KernelParts at(const KernelParts& parts, const graph::Sizes::At& sizes);
 /// @}
+/// The same with the hints of the symbols in their place: for what affects speed alone.
+KernelParts at_hints(const KernelParts& parts);
+/// A kernel by itself, whose sizes may be symbols, with what complete() (lower.hpp) adds: what follows from numbers
+/// follows from the hints. The symbols stay, so each number of the program has an expression and a hint
+/// (sym::estimate).
+LoweredKernel complete_symbolic(LoweredKernel kernel, std::int64_t row_bytes);
 
 /// Numbers the values that the parts read and store, so that parts that differ in nothing else are equal: each
 /// binding's entry becomes a number of the result.

@@ -133,9 +133,8 @@ void check_longest_tile(int longest) {
 class PlanExporter {
  public:
   /// `outputs`: that of each root. `row_bytes`: the most that a row of a kernel keeps on the stack.
-  PlanExporter(ExportUnit& unit, const SymbolicPlan& plan, std::span<const std::int64_t> hints,
-               std::span<const std::size_t> outputs, std::int64_t row_bytes)
-      : unit_(unit), plan_(plan), at_(plan.sizes_.at(hints)), row_bytes_(row_bytes) {
+  PlanExporter(ExportUnit& unit, const SymbolicPlan& plan, std::span<const std::size_t> outputs, std::int64_t row_bytes)
+      : unit_(unit), plan_(plan), row_bytes_(row_bytes) {
     for (const Key::SizeParameter& p : plan_.size_parameters_)
       sizes_.push_back({static_cast<std::int32_t>(p.parameter), p.size, p.dtype});
     output_of_.assign(plan_.plan_.outputs.size(), outputs.size());
@@ -172,12 +171,6 @@ class PlanExporter {
     std::vector<SymInt> local;     // by argument: bytes of one that no other kernel reads, else 0
     graph::HostFunctionPtr check;  // of positions, in place of a kernel
   };
-  /// A lowered kernel with symbols, and at the hints.
-  struct Part {
-    const codegen::LoweredKernel* symbolic;
-    codegen::LoweredKernel sized;
-  };
-
   // A symbolic program is named after its shape at the hints, so only the words before that are kept.
   std::string name_of(const std::string& program) const {
     std::string text = fmt::format("{}_k{:02}_", unit_.kernel_prefix, unit_.kernels.size());
@@ -215,19 +208,13 @@ class PlanExporter {
   void add_kernel(const SymbolicPlan::Program& from) {
     if (!from.runs) throw InternalError(kOperation, "a plan for one device copies between devices");
     Kernel& kernel = kernels_.emplace_back();
-    std::vector<Part> parts;
-    codegen::KernelParts sized = codegen::at(from.parts, at_);
-    for (std::size_t p = 0; p < sized.kernels.size(); ++p) {
-      codegen::KernelParts alone;
-      alone.kernels.push_back(std::move(sized.kernels[p]));
-      parts.push_back({&from.parts.kernels[p], codegen::complete(std::move(alone), row_bytes_)});
-      settle_numbers(parts.back().sized.program, kernel.numbers);
-    }
+    std::vector<codegen::LoweredKernel> parts;
+    for (const codegen::LoweredKernel& part : from.parts.kernels)
+      settle_numbers(parts.emplace_back(codegen::complete_symbolic(part, row_bytes_)).program, kernel.numbers);
     if (parts.size() > 1) return add_fused(from, parts, kernel);
-    for (const codegen::Binding& b : parts.front().symbolic->bindings)
-      kernel.values.push_back(static_cast<std::size_t>(b.entry));
+    for (const codegen::Binding& b : parts.front().bindings) kernel.values.push_back(static_cast<std::size_t>(b.entry));
     kernel.local.resize(kernel.values.size());
-    codegen::LoopProgram& program = parts.front().sized.program;
+    codegen::LoopProgram& program = parts.front().program;
     if (program.hosting && graph::only_checks(*program.hosting->function)) {
       kernel.check = program.hosting->function;
       return;
@@ -238,53 +225,49 @@ class PlanExporter {
     if (known != programs_.end()) return;
     programs_.emplace_back(program, kernel.number);
     program.name = name_of(program.name);
-    std::string source = render(parts.front(), kernel);
-    unit_.kernels.push_back(
-        {program.name, std::move(source), numel(parts.front().symbolic->program.outer, kOperation)});
+    std::string source = render(program, kernel);
+    unit_.kernels.push_back({program.name, std::move(source), numel(program.outer, kOperation)});
   }
 
   /// Kernels that are fused become one function, which runs each of them for some rows at a time. What they leave for
   /// each other is as large as these rows.
-  void add_fused(const SymbolicPlan::Program& from, std::vector<Part>& parts, Kernel& kernel) {
+  void add_fused(const SymbolicPlan::Program& from, std::vector<codegen::LoweredKernel>& parts, Kernel& kernel) {
     const schedule::SharedLoops& loops = from.parts.fused.loops;
     const SymInt rows = numel(loops.extents, kOperation);
     bool whole = true;  // can all parts run for some rows?
     std::size_t values = 0;
     for (std::size_t p = 0; p < parts.size(); ++p) {
-      whole = whole && takes_rows(parts[p], loops.units_of[p]);
-      for (const codegen::Binding& b : parts[p].symbolic->bindings)
+      whole = whole && takes_rows(parts[p].program, loops.units_of[p]);
+      for (const codegen::Binding& b : parts[p].bindings)
         values = std::max(values, static_cast<std::size_t>(b.entry) + 1);
     }
     for (std::size_t v = 0; v < values; ++v) kernel.values.push_back(v);
     kernel.local.resize(values);
     std::vector<SymInt> row_bytes(values);
     const SymInt block = !whole || (!rows.is_symbolic() && rows < kFusedRows) ? rows : SymInt(kFusedRows);
-    const std::int64_t hinted = numel(at_(loops.extents), kOperation).value();
-    for (Part& part : parts) {
-      for (std::size_t a = 0; a < part.symbolic->bindings.size(); ++a) {
-        const codegen::Binding& b = part.symbolic->bindings[a];
-        const codegen::Argument& argument = part.symbolic->program.arguments[a];
+    for (codegen::LoweredKernel& part : parts) {
+      for (std::size_t a = 0; a < part.bindings.size(); ++a) {
+        const codegen::Binding& b = part.bindings[a];
+        codegen::Argument& argument = part.program.arguments[a];
         if (b.leaf || std::ranges::find(from.parts.fused.between, b.entry) == from.parts.fused.between.end()) continue;
         row_bytes[static_cast<std::size_t>(b.entry)] =
             argument.elements / rows * static_cast<std::int64_t>(itemsize(argument.dtype));
         // Large outputs bypass caches, which these do not.
-        SymInt& elements = part.sized.program.arguments[a].elements;
-        if (whole) elements = elements / hinted * std::min(hinted, kFusedRows);
+        if (whole && !rows.is_symbolic()) argument.elements = argument.elements / rows * sym_min(rows, kFusedRows);
       }
     }
     for (std::size_t v = 0; v < values; ++v)  // whole registers may be written at the end
       if (!identical(row_bytes[v], SymInt(0))) kernel.local[v] = row_bytes[v] * block + 64;
-    const std::string name = name_of(codegen::complete(codegen::at(from.parts, at_), row_bytes_).program.name);
+    const std::string name = name_of(codegen::complete(codegen::at_hints(from.parts), row_bytes_).program.name);
     std::string source;
     std::vector<source::cpp::FusedPart> called;
     for (std::size_t p = 0; p < parts.size(); ++p) {
       source::cpp::FusedPart& part = called.emplace_back(source::cpp::FusedPart{
-          fmt::format("{}_part{}", name, p), numel(parts[p].symbolic->program.outer, kOperation) / rows, {}});
-      for (const codegen::Binding& b : parts[p].symbolic->bindings)
-        part.arguments.push_back(static_cast<std::size_t>(b.entry));
-      parts[p].sized.program.name = part.name;
+          fmt::format("{}_part{}", name, p), numel(parts[p].program.outer, kOperation) / rows, {}});
+      for (const codegen::Binding& b : parts[p].bindings) part.arguments.push_back(static_cast<std::size_t>(b.entry));
+      parts[p].program.name = part.name;
       const std::size_t first = kernel.local.size();
-      source += render(parts[p], kernel) + "\n";
+      source += render(parts[p].program, kernel) + "\n";
       for (std::size_t a = first; a < kernel.local.size(); ++a) part.arguments.push_back(a);
     }
     row_bytes.resize(kernel.local.size());
@@ -295,22 +278,19 @@ class PlanExporter {
   }
 
   /// Are the points of some rows neighbours in the order of the part's loops, and does its source compute them alone?
-  bool takes_rows(const Part& part, const Ints& units) const {
-    const Ints& outer = part.symbolic->program.outer;
+  bool takes_rows(const codegen::LoopProgram& part, const Ints& units) const {
+    const Ints& outer = part.outer;
     std::size_t columns = units.size();
     while (columns > 0 && schedule::over_columns(units[columns - 1])) --columns;
     SymInt unit = 1;
     for (std::size_t d = columns; d-- > 0; unit *= outer[d])
       if (!identical(units[d], unit) && !identical(outer[d], SymInt(1))) return false;
-    return source::cpp::takes_whole_rows(part.sized.program, unit_.sized() ? &part.symbolic->program : nullptr,
-                                         columns);
+    return source::cpp::takes_whole_rows(part, unit_.sized(), columns);
   }
 
   /// The source of a program of one part. Adds the memory of rows that it keeps to the kernel's arguments.
-  std::string render(const Part& part, Kernel& kernel) {
-    const codegen::LoopProgram& program = part.sized.program;
-    const source::cpp::SymbolicSizes sizes{&part.symbolic->program, &unit_.table, sizes_, false,
-                                           part.sized.former_accesses};
+  std::string render(const codegen::LoopProgram& program, Kernel& kernel) {
+    const source::cpp::SymbolicSizes sizes{&unit_.table, sizes_};
     const auto rendered = [&](source::cpp::Keep keep) {
       return source::cpp::render_embedded(program, keep, unit_.longest_tile, unit_.sized() ? &sizes : nullptr);
     };
@@ -376,7 +356,6 @@ class PlanExporter {
 
   ExportUnit& unit_;
   const SymbolicPlan& plan_;
-  const graph::Sizes::At at_;
   const std::int64_t row_bytes_;
   std::vector<source::cpp::SizeNumber> sizes_;
   std::vector<std::size_t> output_of_;                                  // by output of the plan
@@ -452,9 +431,7 @@ void add_roots(ExportUnit& unit, std::span<const NodePtr> roots, const NameLeave
     if (!unit.sized()) throw;
     throw ArgumentError(kOperation, fmt::format(fmt::runtime(sizes.unplanned), error.reason()));
   }
-  std::vector<std::int64_t> hints;
-  for (const sym::Expr variable : plan->variables()) hints.push_back(sizes.hint(variable));
-  PlanExporter(unit, *plan, hints, pending, row_bytes).add();
+  PlanExporter(unit, *plan, pending, row_bytes).add();
 }
 
 ExportUnit export_unit(std::span<const NodePtr> roots, const ExportRequest& request) {

@@ -30,7 +30,6 @@ void name_outputs(source::cpp::ExportUnit& unit, std::span<const graph::NodePtr>
 using NameLeaves = std::function<void(std::span<const graph::Node* const>)>;
 /// How an export is planned, and the words of errors.
 struct PlanningOptions {
-  std::function<std::int64_t(sym::Expr)> hint = {};  // the size of a symbol that speed is chosen for
   /// Asks less of the sizes: each reduction that may have a form of its own has a kernel to itself, whether that pays
   /// or not.
   bool general = false;

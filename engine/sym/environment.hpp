@@ -49,7 +49,7 @@ class SymbolTable {
   /// Evaluates with the hints alone. Throws DataDependentError if a symbol has no hint.
   std::int64_t at_hints(Expr e, const char* operation) const;
   bool has_unbacked(Expr e) const;
-  /// Gives each symbol that has a hint another one.
+  /// Gives these symbols other hints, if they have one.
   void set_hints(const std::unordered_map<Expr, std::int64_t>& hints);
   /// Puts back the symbols that all() gave earlier.
   void restore(const std::vector<Symbol>& symbols) { list_ = symbols; }

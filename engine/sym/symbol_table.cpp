@@ -74,7 +74,8 @@ std::int64_t SymbolTable::at_hints(Expr e, const char* operation) const {
 
 void SymbolTable::set_hints(const std::unordered_map<Expr, std::int64_t>& hints) {
   for (Symbol& symbol : list_) {
-    if (symbol.hint) symbol.hint = hints.at(symbol.expr);
+    const auto known = hints.find(symbol.expr);
+    if (symbol.hint && known != hints.end()) symbol.hint = known->second;
   }
 }
 

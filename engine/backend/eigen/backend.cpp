@@ -105,17 +105,18 @@ std::shared_ptr<const Kernel> EigenBackend::compile(const codegen::LoopProgram& 
   return std::make_shared<TieredKernel>(made->plan, program, made->seconds, made->tile_only);
 }
 
-/// The tile machine plans for each size. Compiled kernels share a unit, if they are no blocked products: these are cut
-/// into blocks by their sizes.
+/// The tile machine plans for each size. Compiled kernels share a unit.
 class EigenBackend::Family final : public KernelFamily {
  public:
   Family(const EigenBackend& backend, const codegen::LoopProgram& kernel, std::span<const sym::Expr> variables)
-      : backend_(backend), units_(kernel, variables) {}
+      : backend_(backend),
+        units_(kernel, variables,
+               std::min(schedule::FusionLimits().row_bytes, backend.capabilities().cache_bytes / 4)) {}
 
   std::shared_ptr<const Kernel> compile(const codegen::LoweredKernel& closed,
                                         std::span<const std::int64_t> values) const override {
     std::shared_ptr<TieredKernel> made = backend_.make(closed.program);
-    if (backend_.chosen_tier() != EigenTier::tile && made->tile_only.empty() && made->blocks == 0) {
+    if (backend_.chosen_tier() != EigenTier::tile && made->tile_only.empty()) {
       made->sized = units_.at(closed, values);
       take_compiled(*made);
     }

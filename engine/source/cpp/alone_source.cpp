@@ -20,6 +20,13 @@ struct AloneText {
   std::string body;      // the statements of the kernel's function
 };
 
+/// The extent of axis d of an argument as text. `number`: if all sizes are numbers.
+std::string extent_of(const LoopProgram& program, const SymbolicSizes* symbolic, std::size_t argument, std::size_t d,
+                      std::int64_t number) {
+  if (symbolic == nullptr) return std::to_string(number);
+  return size_text(program.accesses[argument].axis(d).extent, symbolic->table);
+}
+
 std::string includes_of(const Snippets& snippets) {
   std::string text;
   for (const std::string& include : includes(snippets, false)) text += include;
@@ -86,8 +93,8 @@ AloneText scan_text(const LoopProgram& program, const SymbolicSizes* symbolic) {
   out.helpers = helper_types(std::nullopt, snippets) + snippets.text() + fmt::format("using T = {};\n", type);
   if (!recurs) out.helpers += sums && floats ? fmt::format(kCompensated) : fmt::format(kPlain, identity, functor);
   std::string& text = out.body;
-  text += fmt::format("  const Int n = {}, inner = {};\n", extent_of(symbolic, result, 1, s.extent),
-                      extent_of(symbolic, result, 2, s.inner));
+  text += fmt::format("  const Int n = {}, inner = {};\n", extent_of(program, symbolic, result, 1, s.extent),
+                      extent_of(program, symbolic, result, 2, s.inner));
   if (!recurs) text += fmt::format("  constexpr Int run = {}, columns = 16;\n", ops::kScanRun);
   if (recurs) {
     text += R"(  const T* const a = static_cast<const T*>(arguments[0]);
@@ -148,9 +155,9 @@ AloneText scatter_text(const LoopProgram& program, const SymbolicSizes* symbolic
   out.helpers = helper_types(std::nullopt, snippets) + snippets.text();
   std::string& text = out.body;
   const std::size_t result = program.arguments.size() - 1;
-  text +=
-      fmt::format("  const Int keys = {}, extent = {}, inner = {};\n", extent_of(symbolic, 0, s.each ? 1 : 0, s.keys),
-                  extent_of(symbolic, result, 1, s.extent), extent_of(symbolic, result, 2, s.inner));
+  text += fmt::format(
+      "  const Int keys = {}, extent = {}, inner = {};\n", extent_of(program, symbolic, 0, s.each ? 1 : 0, s.keys),
+      extent_of(program, symbolic, result, 1, s.extent), extent_of(program, symbolic, result, 2, s.inner));
   text += "  const Int* const positions = static_cast<const Int*>(arguments[0]);\n";
   if (!numbers) text += fmt::format("  const {0}* const x = static_cast<const {0}*>(arguments[1]);\n", type);
   text += fmt::format("  {0}* const out = static_cast<{0}*>(arguments[{1}]);\n", type, result);
@@ -220,7 +227,7 @@ AloneText sort_text(const LoopProgram& program, const SymbolicSizes* symbolic) {
   out.includes = "#include <algorithm>\n#include <cstdint>\n#include <cstring>\n#include <limits>\n";
   out.helpers = "using Int = std::int64_t;\n" + key_functions(dtype, s.positions);
   std::string& text = out.body;
-  text += fmt::format("  const Int n = {};\n", extent_of(symbolic, 0, 1, s.extent));
+  text += fmt::format("  const Int n = {};\n", extent_of(program, symbolic, 0, 1, s.extent));
   text += "  for (Int row = first; row < last; ++row) {\n";
   text += "    const Key* const x = static_cast<const Key*>(arguments[0]) + row * n;\n";
   if (s.positions) {

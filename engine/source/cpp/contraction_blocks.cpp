@@ -64,9 +64,17 @@ void set_sizes(ContractionBlocks& b, std::int64_t bytes, bool rest, bool segment
     *size = round_up(*size, 64 / bytes);
 }
 
+std::optional<FactorMemory> numbers_of(const codegen::FactorForm& factor) {
+  if (!factor.memory) return std::nullopt;
+  const codegen::Matrices& m = *factor.memory;
+  return FactorMemory{
+      m.buffer, m.offset, m.row, m.step, {m.extents.begin(), m.extents.end()}, {m.strides.begin(), m.strides.end()}};
+}
+
 }  // namespace
 
-ContractionBlocks choose_blocks(const codegen::ProductForm& plan, Keep keep, int longest_tile) {
+ContractionBlocks choose_blocks(const codegen::LoopProgram& program, const codegen::ProductForm& plan, Keep keep,
+                                int longest_tile, bool symbolic) {
   const codegen::Contraction& c = plan.shape;
   const auto bytes = static_cast<std::int64_t>(itemsize(c.dtype));
   const bool small = longest_tile < 256;
@@ -74,51 +82,41 @@ ContractionBlocks choose_blocks(const codegen::ProductForm& plan, Keep keep, int
   // Two or three registers of 64 bytes, a multiple of the panels of shorter registers.
   b.panel = (is_floating(c.dtype) ? 192 : 128) / bytes;
   b.chunk = small ? std::min<std::int64_t>(plan.depth_block, longest_tile) : plan.depth_block;
-  const std::int64_t panels = quotient_up(c.columns, b.panel);
   const std::int64_t most = small ? 1 : keep == Keep::Heap ? kPanels : kStackPanels;
-  const std::int64_t across = quotient_up(panels, most);
-  b.columns = quotient_up(panels, across) * b.panel;
+  const std::int64_t panels = quotient_up(c.columns, b.panel);
+  b.columns = (symbolic ? most : quotient_up(panels, quotient_up(panels, most))) * b.panel;
 
-  const auto& left = plan.left.memory;
-  const auto& right = plan.right.memory;
-  const auto near = [&](std::int64_t step) { return std::abs(step) * bytes <= kNear; };
-  if (left && (left->step == 1 || (left->row == 1 && c.columns <= 4 * b.panel))) {
+  // Steps are constants of the source, except those between rows of the left factor.
+  const auto is_one = [](SymInt n) { return identical(n, 1); };
+  const auto is_number = [](SymInt n) { return !n.is_symbolic(); };
+  const auto& left = b.left_factor = symbolic ? factor_memory(program, c, true) : numbers_of(plan.left);
+  const auto& right = b.right_factor = symbolic ? factor_memory(program, c, false) : numbers_of(plan.right);
+  if (left && (is_one(left->step) || (!symbolic && is_one(left->row) && c.columns <= 4 * b.panel))) {
     b.left = FactorLayout::InMemory;
   } else {
     b.left = by_depths(plan.left) ? FactorLayout::ByDepths : FactorLayout::ByRows;
-    b.left_in_memory = b.left == FactorLayout::ByDepths && left && left->row == 1;
+    b.left_in_memory = b.left == FactorLayout::ByDepths && left && is_one(left->row);
   }
-  if (right && right->row == 1 && (c.rows <= kFewRows || near(right->step))) {
+  if (right && is_one(right->row) && is_number(right->step) &&
+      ((!symbolic && c.rows <= kFewRows) || std::abs(right->step.value()) * bytes <= kNear)) {
     b.right = FactorLayout::InMemory;
   } else {
     b.right = by_depths(plan.right) ? FactorLayout::ByDepths : FactorLayout::Transposed;
-    b.right_in_memory = b.right == FactorLayout::Transposed && right && right->step == 1;
+    b.right_in_memory = b.right == FactorLayout::Transposed && right && is_one(right->step) && is_number(right->row);
   }
 
   b.rows = small                ? std::max<std::int64_t>(longest_tile / 2, kStrip)
            : keep == Keep::Heap ? kHeapRows
                                 : kStackRowBytes / bytes;
-  b.rows = std::min(b.rows, round_up(c.rows, kStrip));
-  const auto blocks = [&] { return c.batches * quotient_up(c.rows, b.rows) * quotient_up(c.columns, b.columns); };
-  const std::int64_t least = b.right == FactorLayout::InMemory ? kLeastRows : 2 * kLeastRows;
-  while (!small && blocks() < kEnoughBlocks && b.rows > least) b.rows = round_up(b.rows / 2, kStrip);
-  b.strips = c.depth <= b.chunk;
-
-  set_sizes(b, bytes, c.columns % (64 / bytes) != 0, plan.segment < c.depth, b.chunk < plan.depth_block);
-  return b;
-}
-
-ContractionBlocks symbolic_blocks(const codegen::ProductForm& plan, Keep keep, int longest_tile) {
-  const auto bytes = static_cast<std::int64_t>(itemsize(plan.shape.dtype));
-  const bool small = longest_tile < 256;
-  ContractionBlocks b;
-  b.panel = (is_floating(plan.shape.dtype) ? 192 : 128) / bytes;
-  b.chunk = small ? longest_tile : codegen::order::kMostDepthBlock;
-  b.columns = (small ? 1 : keep == Keep::Heap ? kPanels : kStackPanels) * b.panel;
-  b.rows = small ? std::max<std::int64_t>(longest_tile / 2, kStrip) : kStackRowBytes / bytes;
-  b.left = by_depths(plan.left) ? FactorLayout::ByDepths : FactorLayout::ByRows;
-  b.right = by_depths(plan.right) ? FactorLayout::ByDepths : FactorLayout::Transposed;
-  set_sizes(b, bytes, true, true, small);
+  if (!symbolic) {
+    b.rows = std::min(b.rows, round_up(c.rows, kStrip));
+    const auto blocks = [&] { return c.batches * quotient_up(c.rows, b.rows) * quotient_up(c.columns, b.columns); };
+    const std::int64_t least = b.right == FactorLayout::InMemory ? kLeastRows : 2 * kLeastRows;
+    while (!small && blocks() < kEnoughBlocks && b.rows > least) b.rows = round_up(b.rows / 2, kStrip);
+    b.strips = c.depth <= b.chunk;
+  }
+  set_sizes(b, bytes, symbolic || c.columns % (64 / bytes) != 0, symbolic || plan.segment < c.depth,
+            b.chunk < plan.depth_block);
   return b;
 }
 
@@ -130,18 +128,33 @@ using codegen::LoopProgram;
 
 namespace {
 
+/// As codegen::even_stride, for all sizes.
+bool steps_evenly(const Access& access, std::size_t from, std::size_t to, SymInt& stride) {
+  SymInt extent = 1;
+  for (std::size_t d = to; d-- > from;) {
+    const codegen::SymbolicAxis axis = access.axis(d);
+    if (identical(axis.extent, 1)) continue;
+    if (identical(extent, 1)) {
+      stride = axis.coefficient;
+    } else if (!identical(axis.coefficient, stride * extent)) {
+      return false;
+    }
+    extent *= axis.extent;
+  }
+  return true;
+}
+
 /// Joins loops d - 1 and d if they are one loop in all operands.
-bool merge_loop(LoopProgram& program, std::size_t d) {
+void merge_loop(LoopProgram& program, std::size_t d) {
   std::vector<Access> joined;
   for (const Access& access : program.accesses) {
     std::optional<Access> one = access.with_joined(d);
-    if (!one) return false;
+    if (!one) return;
     joined.push_back(std::move(*one));
   }
   program.accesses = std::move(joined);
   program.outer[d - 1] = program.outer[d - 1] * program.outer[d];
   program.outer.erase(program.outer.begin() + static_cast<std::ptrdiff_t>(d));
-  return true;
 }
 
 /// Sets the strides of loops [begin, end) to those of row-major order, with neighbours `step` apart.
@@ -165,9 +178,24 @@ int add_memory(LoopProgram& program, const Contraction& c, const char* name, std
 }  // namespace
 
 // Runs are as long as memory allows.
-void merge_loops(LoopProgram& program, LoopProgram* symbolic) {
-  for (std::size_t d = program.outer.size(); d-- > 1;)
-    if (symbolic == nullptr || merge_loop(*symbolic, d)) merge_loop(program, d);
+void merge_loops(LoopProgram& program) {
+  for (std::size_t d = program.outer.size(); d-- > 1;) merge_loop(program, d);
+}
+
+std::optional<FactorMemory> factor_memory(const LoopProgram& program, const Contraction& c, bool left) {
+  const LoopProgram factor = codegen::factor_program(program, c, left);
+  const std::vector<Instr>& list = factor.stages[0].outer;
+  if (list.size() != 1 || list[0].code != Code::Load) return std::nullopt;
+  const Access& access = factor.accesses[0];
+  if (access.dtype != c.dtype || !access.affine() || access.boxed()) return std::nullopt;
+  const std::size_t inner = program.stages[c.stage].inner.size(), own = inner + c.batch_loops.size();
+  FactorMemory m{access.buffer, access.start(), 0, 0, {}, {}};
+  if (!steps_evenly(access, own, access.loops(), m.row) || !steps_evenly(access, 0, inner, m.step)) return std::nullopt;
+  for (std::size_t d = inner; d < own; ++d) {
+    m.extents.push_back(access.axis(d).extent);
+    m.strides.push_back(access.axis(d).coefficient);
+  }
+  return m;
 }
 
 PackedProgram packing_program(const LoopProgram& program, const Contraction& c, bool left, bool by_rows,

@@ -3,6 +3,7 @@
 #pragma once
 
 #include <cstdint>
+#include <optional>
 
 #include "codegen/contraction.hpp"
 #include "codegen/product_form.hpp"
@@ -21,6 +22,19 @@ enum class FactorLayout : std::uint8_t {
   Transposed,  // packed by rows, or in memory so, and then transposed by depths
 };
 
+/// A matrix for each batch in a buffer, as codegen::Matrices, of sizes that may be symbols.
+struct FactorMemory {
+  std::int32_t buffer = -1;
+  SymInt offset;
+  SymInt row;
+  SymInt step;
+  Ints extents;  // of the batch loops
+  Ints strides;
+};
+/// The left factor (or the right one) as the kernel reads it; nothing if it is no such matrix for all sizes.
+std::optional<FactorMemory> factor_memory(const codegen::LoopProgram& program, const codegen::Contraction& contraction,
+                                          bool left);
+
 /// Sizes in elements. They depend on the program and the tile length alone, never on the level: panels of every level
 /// fit into them.
 struct ContractionBlocks {
@@ -36,6 +50,14 @@ struct ContractionBlocks {
   std::int64_t right_pitch = 0;
   bool right_in_memory = false;  // the right factor is transposed in memory and read there, without packing
   std::int64_t transposed_pitch = 0;
+  std::optional<FactorMemory> left_factor;
+  std::optional<FactorMemory> right_factor;
+
+  /// Does a loop program of its own pack the factor?
+  bool packs(bool of_left) const {
+    return of_left ? left != FactorLayout::InMemory && !left_in_memory
+                   : right != FactorLayout::InMemory && !right_in_memory;
+  }
 
   // What is kept, in elements; the parts follow each other in this order.
   std::int64_t left_size = 0;
@@ -50,10 +72,10 @@ struct ContractionBlocks {
   }
 };
 
-/// `keep`: on the stack and in a caller's frame blocks are smaller; shorter tiles make them smaller still.
-ContractionBlocks choose_blocks(const codegen::ProductForm& plan, Keep keep, int longest_tile);
-/// Blocks that do for all sizes. Both factors are packed. `plan`: at some sizes, of which the speed alone depends.
-ContractionBlocks symbolic_blocks(const codegen::ProductForm& plan, Keep keep, int longest_tile);
+/// `keep`: on the stack and in a caller's frame blocks are smaller; shorter tiles make them smaller still. `symbolic`:
+/// blocks that do for all sizes of the program.
+ContractionBlocks choose_blocks(const codegen::LoopProgram& program, const codegen::ProductForm& plan, Keep keep,
+                                int longest_tile, bool symbolic);
 
 /// A program without inner loops, and the argument of it that lies in what the kernel keeps.
 struct PackedProgram {
@@ -67,9 +89,8 @@ struct PackedProgram {
 PackedProgram packing_program(const codegen::LoopProgram& program, const codegen::Contraction& contraction, bool left,
                               bool by_rows, std::int64_t pitch);
 
-/// Joins neighbouring loops that are one loop in all operands. `symbolic`: the same program with symbolic sizes, for
-/// which it must hold too and which is joined as well; or null.
-void merge_loops(codegen::LoopProgram& program, codegen::LoopProgram* symbolic);
+/// Joins neighbouring loops that are one loop in all operands.
+void merge_loops(codegen::LoopProgram& program);
 
 /// What is done to the results, which are read `pitch` apart from row to row; points are numbered by batch, row and
 /// column.

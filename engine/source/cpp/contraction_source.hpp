@@ -15,8 +15,8 @@ namespace oriel::source::cpp {
 std::optional<codegen::ProductForm> rendered_contraction(const codegen::LoopProgram& program);
 
 /// Does an embedded kernel compute any range of rows, each of which is all points of the outer loops from `columns` on?
-/// `symbolic`: the program with symbols; null if all sizes are numbers.
-bool takes_whole_rows(const codegen::LoopProgram& program, const codegen::LoopProgram* symbolic, std::size_t columns);
+/// `symbolic`: is it rendered for many sizes?
+bool takes_whole_rows(const codegen::LoopProgram& program, bool symbolic, std::size_t columns);
 
 struct PlainLoops {
   std::string name;    // of the kernel
@@ -33,6 +33,6 @@ LoopsSource render_contraction(const codegen::LoopProgram& program, const codege
 
 /// How many blocks of results render_contraction's source has at the longest tile: block b is computed by the range
 /// that holds point b * (points / blocks).
-std::int64_t rendered_blocks(const codegen::ProductForm& plan);
+std::int64_t rendered_blocks(const codegen::LoopProgram& program, const codegen::ProductForm& plan);
 
 }  // namespace oriel::source::cpp

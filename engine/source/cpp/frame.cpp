@@ -5,6 +5,7 @@
 #include <algorithm>
 
 #include "codegen/loop_program.hpp"
+#include "codegen/product_form.hpp"
 #include "source/cpp/spelling.hpp"
 
 namespace oriel::source::cpp {
@@ -20,12 +21,12 @@ std::int64_t bytes_of(DType dtype) { return static_cast<std::int64_t>(itemsize(c
 
 }  // namespace
 
-bool one_block(const codegen::Stage& stage) { return numel(stage.inner, "render").value() <= kReductionBlock; }
+bool one_block(const codegen::Stage& stage) { return sym::estimate(numel(stage.inner, "render")) <= kReductionBlock; }
 
 int columns_tile(const codegen::LoopProgram& program) {
   const auto reduces = [](const codegen::Stage& stage) { return !stage.reductions.empty(); };
   if (program.outer.empty() || std::none_of(program.stages.begin(), program.stages.end(), reduces)) return 256;
-  const std::int64_t columns = program.outer.back().value();
+  const std::int64_t columns = sym::estimate(program.outer.back());
   return columns <= 32 ? 32 : columns <= 128 ? 128 : 256;
 }
 
@@ -78,6 +79,8 @@ std::int64_t FrameMembers::bytes() const { return std::max(rounded(bytes_, kAlig
 SpecialisationKey::SpecialisationKey(const codegen::LoopProgram& program, std::span<const std::int32_t> accesses)
     : orientation_(program.orientation), accesses_(accesses.begin(), accesses.end()) {
   if (orientation_ == codegen::Orientation::Outer) columns_tile_ = columns_tile(program);
+  if (const codegen::Contraction* const c = codegen::contraction_in(program.form))
+    product_ = {c->batch_loops, c->row_loops, c->column_loops, codegen::window_form(program).has_value()};
   for (const codegen::Stage& stage : program.stages)
     stages_.push_back({stage.body, stage.outer, fills_lanes(stage), one_block(stage)});
   for (const codegen::Argument& argument : program.arguments)

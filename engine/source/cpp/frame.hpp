@@ -3,6 +3,7 @@
 #pragma once
 
 #include <cstdint>
+#include <optional>
 #include <set>
 #include <span>
 #include <string>
@@ -11,6 +12,7 @@
 #include "codegen/loop_program.hpp"
 #include "ops/functions/reduction_order.hpp"
 #include "oriel/dtype.hpp"
+#include "sym/estimate.hpp"
 
 namespace oriel::source::cpp {
 
@@ -19,14 +21,14 @@ namespace oriel::source::cpp {
 inline constexpr std::int64_t kStreamBytes = std::int64_t{32} << 20;
 
 inline bool bypasses_caches(const codegen::Argument& output) {
-  return output.elements >= kStreamBytes / static_cast<std::int64_t>(itemsize(output.dtype));
+  return sym::estimate(output.elements) >= kStreamBytes / static_cast<std::int64_t>(itemsize(output.dtype));
 }
 
 /// Lanes of the order of a reduction (backend/eigen/tile/README.md).
 inline constexpr int kReductionLanes = ops::reduction::kOrder;
 /// Are the stage's rows long enough to be reduced in registers?
 inline bool fills_lanes(const codegen::Stage& stage) {
-  return !stage.inner.empty() && stage.inner.back().value() >= kReductionLanes;
+  return !stage.inner.empty() && sym::estimate(stage.inner.back()) >= kReductionLanes;
 }
 
 /// Elements of a block of the order of a reduction (backend/eigen/tile/README.md).
@@ -76,10 +78,10 @@ class FrameMembers {
 
 /// The kernel at two sets of sizes has the same source (render_unit) if it has the same key at both: loops run
 /// along the same axis in equal tiles, the same rows are kept, the same reductions stay in registers or in one block,
-/// and the same outputs bypass the caches.
+/// axes have the same roles in a contraction, and the same outputs bypass the caches.
 class SpecialisationKey {
  public:
-  /// `program`: the kernel at some sizes. `accesses`: codegen::LoweredKernel::former_accesses.
+  /// `accesses`: codegen::LoweredKernel::former_accesses.
   SpecialisationKey(const codegen::LoopProgram& program, std::span<const std::int32_t> accesses);
 
   friend bool operator==(const SpecialisationKey&, const SpecialisationKey&) = default;
@@ -92,7 +94,15 @@ class SpecialisationKey {
     bool one_block;
     friend bool operator==(const StageOutline&, const StageOutline&) = default;
   };
+  struct ProductOutline {
+    std::vector<std::size_t> batch_loops;
+    std::vector<std::size_t> row_loops;
+    std::vector<std::size_t> column_loops;
+    bool windows;
+    friend bool operator==(const ProductOutline&, const ProductOutline&) = default;
+  };
   codegen::Orientation orientation_;
+  std::optional<ProductOutline> product_;
   std::vector<StageOutline> stages_;
   std::vector<std::int32_t> accesses_;
   std::vector<bool> bypasses_;  // by argument

@@ -7,13 +7,6 @@
 
 namespace oriel::source::cpp {
 
-using codegen::LoopProgram;
-
-std::string extent_of(const SymbolicSizes* symbolic, std::size_t argument, std::size_t d, std::int64_t number) {
-  if (symbolic == nullptr) return std::to_string(number);
-  return size_text(symbolic->program->accesses[argument].axis(d).extent, symbolic->table);
-}
-
 std::string KernelSizes::of(SymInt n) {
   if (!n.is_symbolic()) return std::to_string(n.value());
   const std::size_t place = symbolic_->table->place(n);
@@ -22,18 +15,12 @@ std::string KernelSizes::of(SymInt n) {
   return variables_.var(name);
 }
 
-const codegen::Access& KernelSizes::access(std::int32_t access) const {
-  if (symbolic_ == nullptr) return program_.accesses[at(access)];
-  return symbolic_->program->accesses[at(symbolic_->accesses.empty() ? access : symbolic_->accesses[at(access)])];
-}
-
 std::string KernelSizes::heading() const {
   // Units are known by their text, so no symbol is named.
   if (unit()) return fmt::format("// Kernel {}, for many sizes\n", program_.name);
-  const LoopProgram& program = written();
-  std::string text = fmt::format("// Kernel {}\n// Outer loops: {}\n", program_.name, to_string(program.outer));
-  for (std::size_t s = 0; s < program.stages.size(); ++s) {
-    const Ints& inner = program.stages[s].inner;
+  std::string text = fmt::format("// Kernel {}\n// Outer loops: {}\n", program_.name, to_string(program_.outer));
+  for (std::size_t s = 0; s < program_.stages.size(); ++s) {
+    const Ints& inner = program_.stages[s].inner;
     if (!inner.empty()) text += fmt::format("// Inner loops of stage {}: {}\n", s, to_string(inner));
   }
   return text;
@@ -48,11 +35,11 @@ std::string KernelSizes::read() const {
   return text.empty() ? "  static_cast<void>(sizes);\n" : text;
 }
 
-std::string KernelSizes::elements(std::int32_t argument) { return of(written().arguments[at(argument)].elements); }
+std::string KernelSizes::elements(std::int32_t argument) { return of(program_.arguments[at(argument)].elements); }
 
 std::string KernelSizes::constant(std::int32_t constant, const std::string& type, Snippets& snippets) {
   if (symbolic_ == nullptr) return {};
-  if (const SymInt size = written().constants[at(constant)].size; size.is_symbolic())
+  if (const SymInt size = program_.constants[at(constant)].size; size.is_symbolic())
     return fmt::format("static_cast<{}>({})", type, of(size));
   const std::int32_t parameter = program_.constants[at(constant)].parameter;
   for (const SizeNumber& number : symbolic_->numbers) {

@@ -14,21 +14,14 @@
 
 namespace oriel::source::cpp {
 
-/// A kernel whose sizes are symbols. The program that is passed with it is the same kernel at some sizes; choices that
-/// affect only speed follow that program.
+/// How a kernel whose sizes may be symbols takes them. Choices that affect only speed follow their hints.
 struct SymbolicSizes {
-  const codegen::LoopProgram* program;
   SizeTable* table;
   std::span<const SizeNumber> numbers;  // the parameters that are sizes; the others must be constants
   /// A unit by itself, for all sizes with one key (frame.hpp). Parameters are given at launch. The program
   /// may keep rows.
   bool unit = false;
-  std::span<const std::int32_t> accesses = {};  // by access of the program: its number in the kernel; empty: the same
 };
-
-/// The extent of axis d of an argument of a kernel that runs alone (codegen/lower.hpp), as text. `number`: if all
-/// sizes are numbers.
-std::string extent_of(const SymbolicSizes* symbolic, std::size_t argument, std::size_t d, std::int64_t number);
 
 /// Writes the numbers of a kernel: a literal, or a variable for a size. The kernel reads each size of the table that
 /// its text uses once.
@@ -42,12 +35,6 @@ class KernelSizes {
   bool symbolic() const { return symbolic_ != nullptr; }
   /// Is the source a unit for many sizes?
   bool unit() const { return symbolic_ != nullptr && symbolic_->unit; }
-  /// Extents of the loops.
-  /// @{
-  const Ints& outer() const { return written().outer; }
-  const Ints& inner(std::size_t stage) const { return written().stages[stage].inner; }
-  /// @}
-  const codegen::Access& access(std::int32_t access) const;
   /// A number as text: a literal, or a variable that the kernel reads from the table of sizes.
   std::string of(SymInt n);
   /// The number of elements of an argument.
@@ -60,9 +47,6 @@ class KernelSizes {
   std::string read() const;
 
  private:
-  /// The program whose numbers are written.
-  const codegen::LoopProgram& written() const { return symbolic_ != nullptr ? *symbolic_->program : program_; }
-
   const codegen::LoopProgram& program_;
   const SymbolicSizes* symbolic_;
   Variables& variables_;

@@ -18,13 +18,13 @@ using codegen::ValueId;
 namespace {
 
 /// Rows of packets are reduced in registers if each tile begins at lane 0 and ends in the block in which it begins.
-std::vector<bool> choose_gathers(const LoopProgram& program, const KernelSizes& sizes, const PacketForm& packets) {
+std::vector<bool> choose_gathers(const LoopProgram& program, const PacketForm& packets) {
   std::vector<bool> in_registers(program.stages.size(), false);
   for (std::size_t s = 0; s < program.stages.size(); ++s) {
     const Stage& stage = program.stages[s];
     if (stage.body.empty() || stage.reductions.empty() || stage.inner.empty()) continue;
-    const SymInt last = sizes.inner(s).back();
-    const bool whole = sizes.inner(s).size() == 1 || (!last.is_symbolic() && last.value() % kReductionBlock == 0);
+    const SymInt last = stage.inner.back();
+    const bool whole = stage.inner.size() == 1 || (!last.is_symbolic() && last.value() % kReductionBlock == 0);
     const bool packed = std::all_of(stage.reductions.begin(), stage.reductions.end(), [&](const Reduction& r) {
       return r.dtype == packets.main && graph::row(graph::row(r.op).combination).packets != ops::Packets::None;
     });
@@ -44,20 +44,20 @@ Tiling choose_tiling(const LoopProgram& program, const KernelSizes& sizes, const
   std::int64_t longest = 1;
   for (const Stage& stage : program.stages) {
     if (!t.rows || (stage.body.empty() && stage.reductions.empty())) continue;
-    extents.push_back(stage.inner.empty() ? 1 : stage.inner.back().value());
-    longest = std::max(longest, numel(stage.inner, "render").value());
+    extents.push_back(stage.inner.empty() ? 1 : sym::estimate(stage.inner.back()));
+    longest = std::max(longest, sym::estimate(numel(stage.inner, "render")));
   }
-  const std::int64_t last = program.outer.empty() ? 1 : program.outer.back().value();
+  const std::int64_t last = program.outer.empty() ? 1 : sym::estimate(program.outer.back());
   if (!t.rows) extents.push_back(last);
   t.in_registers.assign(program.stages.size(), false);
   if (t.rows && packets.packets && !framed && form.longest_tile >= kReductionLanes)
-    t.in_registers = choose_gathers(program, sizes, packets);
+    t.in_registers = choose_gathers(program, packets);
   const bool gathers = std::find(t.in_registers.begin(), t.in_registers.end(), true) != t.in_registers.end();
   t.tile = std::min(tile_length(extents, gathers ? kReductionBlock : 256), form.longest_tile);
   // Blocks of columns that wait to be paired take much memory where their number is symbolic.
   if (sizes.symbolic() && !sizes.unit()) t.tile = std::min(t.rows ? 256 : 128, form.longest_tile);
   if (sizes.unit() && t.rows) t.tile = 256;
-  if (sizes.unit() && !t.rows && !sizes.outer().empty() && sizes.outer().back().is_symbolic())
+  if (sizes.unit() && !t.rows && !program.outer.empty() && program.outer.back().is_symbolic())
     t.tile = columns_tile(program);
   // A shorter tile would begin in the middle of the lanes.
   if (gathers) t.tile = std::max(t.tile, kReductionLanes);

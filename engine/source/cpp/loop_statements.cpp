@@ -75,7 +75,8 @@ void LoopStatements::write_loops() {
     line("static_cast<void>({});", outer.count);
     return stages();
   }
-  if (std::any_of(program_.outer.begin(), program_.outer.end(), [](const SymInt& n) { return n.value() == 0; })) {
+  if (std::any_of(program_.outer.begin(), program_.outer.end(),
+                  [](const SymInt& n) { return sym::estimate(n) == 0; })) {
     line("static_cast<void>(first);");
     line("static_cast<void>(last);");
     return;
@@ -88,13 +89,13 @@ void LoopStatements::write_loops() {
     const bool first = !below.is_symbolic() && below.value() == 1;
     const std::string part = first ? "first" : fmt::format("first / {}", sizes_.of(below));
     variables_.declare(position_type(), d + 1 == rank ? base : fmt::format("o{}", d),
-                       d == 0 ? part : fmt::format("{} % {}", part, sizes_.of(sizes_.outer()[d])));
-    below *= sizes_.outer()[d];
+                       d == 0 ? part : fmt::format("{} % {}", part, sizes_.of(program_.outer[d])));
+    below *= program_.outer[d];
   }
   const int depth = indent();
   elsewhere(body, depth + 1, stages);
   open("for (Int left = last - first; left > 0;) {{");
-  std::string length = fmt::format("least({} - {}, left)", sizes_.of(sizes_.outer().back()), variables_.var(base));
+  std::string length = fmt::format("least({} - {}, left)", sizes_.of(program_.outer.back()), variables_.var(base));
   if (tiling_.rows) {
     length = fmt::format("least({}, {})", length, sizes_.unit() ? variables_.var("row_step") : "kRowStep");
   } else if (uses_tiles(values_)) {
@@ -107,7 +108,7 @@ void LoopStatements::write_loops() {
   line("{} += {};", variables_.var(base), outer.count);
   for (std::size_t d = rank - 1; d > 0; --d) {
     const std::string name = variables_.var(d + 1 == rank ? base : fmt::format("o{}", d));
-    open("if ({} == {}) {{", name, sizes_.of(sizes_.outer()[d]));
+    open("if ({} == {}) {{", name, sizes_.of(program_.outer[d]));
     line("{} = 0;", name);
     line("++{};", variables_.var(fmt::format("o{}", d - 1)));
   }
@@ -116,7 +117,7 @@ void LoopStatements::write_loops() {
 }
 
 std::string LoopStatements::declare_kept() {
-  if (sizes_.unit() && tiling_.rows && !sizes_.outer().empty()) from_sizes_ = rows_from_sizes(kRowElements, kMostRows);
+  if (sizes_.unit() && tiling_.rows && !program_.outer.empty()) from_sizes_ = rows_from_sizes(kRowElements, kMostRows);
   std::string text;
   for (std::size_t s = 0; s < program_.stages.size(); ++s) {
     const Stage& stage = program_.stages[s];
@@ -130,7 +131,7 @@ std::string LoopStatements::declare_kept() {
         from_sizes_ += fmt::format("  {}{} = static_cast<{}*>(arguments[{}]);\n",
                                    variables_.framed() ? "f." : element + "* const ", name, element,
                                    program_.arguments.size() + kept_bytes_.size());
-        kept_bytes_.push_back((tiling_.row_step * numel(sizes_.inner(s)) + 64) *
+        kept_bytes_.push_back((tiling_.row_step * numel(program_.stages[s].inner) + 64) *
                               static_cast<std::int64_t>(itemsize(program_.values[at(in.result)])));
         continue;
       }
@@ -165,7 +166,8 @@ void LoopStatements::write_outer(std::size_t s, const CodePosition& outer) {
 }
 
 void LoopStatements::open_inner_loops(std::size_t s, std::size_t count) {
-  for (std::size_t d = 0; d < count; ++d) open_loop(fmt::format("r{}", d), "0", sizes_.of(sizes_.inner(s)[d]), "1");
+  for (std::size_t d = 0; d < count; ++d)
+    open_loop(fmt::format("r{}", d), "0", sizes_.of(program_.stages[s].inner[d]), "1");
 }
 
 std::string LoopStatements::reducer(const Reduction& r) const {
@@ -183,7 +185,8 @@ void LoopStatements::declare_reducer(const Type& type, const std::string& name) 
 
 void LoopStatements::write_columns(std::size_t s, const CodePosition& outer) {
   const Stage& stage = program_.stages[s];
-  const auto blocks = static_cast<std::uint64_t>((numel(stage.inner, "render").value() - 1) / kReductionBlock + 1);
+  const auto blocks =
+      static_cast<std::uint64_t>((sym::estimate(numel(stage.inner, "render")) - 1) / kReductionBlock + 1);
   const bool one = one_block(stage) && (!sizes_.symbolic() || sizes_.unit());
   const int levels = one ? 1 : sizes_.symbolic() ? kMostLevels : static_cast<int>(std::bit_width(blocks));
   for (const Reduction& r : stage.reductions) {
@@ -251,16 +254,17 @@ void LoopStatements::write_rows(std::size_t s, const CodePosition& outer) {
   for (std::size_t d = 0; d < stage.inner.size(); ++d) place.names.push_back(variables_.var(fmt::format("r{}", d)));
   std::string position = variables_.var("row");
   for (std::size_t d = 0; d < stage.inner.size(); ++d)
-    position =
-        fmt::format("({} * {} + {})", position, sizes_.of(sizes_.inner(s)[d]), place.names[program_.outer.size() + d]);
+    position = fmt::format("({} * {} + {})", position, sizes_.of(program_.stages[s].inner[d]),
+                           place.names[program_.outer.size() + d]);
   kept_at_ = position;
   if (stage.inner.empty()) {
     variables_.set(position_type(), "n", "1");
   } else {
     place.fast = static_cast<int>(place.names.size()) - 1;
-    open_loop(fmt::format("r{}", slow), "0", sizes_.of(sizes_.inner(s).back()), "kTile");
-    variables_.set(position_type(), "n",
-                   fmt::format("least(kTile, {} - {})", sizes_.of(sizes_.inner(s).back()), place.names.back()));
+    open_loop(fmt::format("r{}", slow), "0", sizes_.of(program_.stages[s].inner.back()), "kTile");
+    variables_.set(
+        position_type(), "n",
+        fmt::format("least(kTile, {} - {})", sizes_.of(program_.stages[s].inner.back()), place.names.back()));
   }
   gathers_ = std::move(gathers);
   write_list(stage.body, place, fmt::format("stage{}_body", s));

@@ -22,8 +22,8 @@ struct LoopsForm {
   int shifted = -1;
   /// Takes the helpers, which the source then includes; null: they stand in the source. It must outlive the call.
   SharedHelpers* shared = nullptr;
-  /// For many sizes: the program is the kernel at some of them, and the function has one more parameter, the array of
-  /// sizes (SizeTable). With Keep::Heap it is a unit (SymbolicSizes::unit). Null: all sizes are numbers.
+  /// For many sizes: the function has one more parameter, the array of sizes (SizeTable). With Keep::Heap it is a unit
+  /// (SymbolicSizes::unit). Null: all sizes are numbers.
   const SymbolicSizes* symbolic = nullptr;
 };
 

@@ -20,10 +20,10 @@ namespace {
 /// The loops of one factor, and the loads that make it.
 class SymbolicFactor {
  public:
-  SymbolicFactor(const SymbolicSizes& symbolic, const LoopProgram& program, const Contraction& c, bool left)
-      : symbolic_(*symbolic.program), dtype_(c.dtype), table_(symbolic.table) {
-    const Ints& outer = symbolic_.outer;
-    const Ints& inner = symbolic_.stages[c.stage].inner;
+  SymbolicFactor(const LoopProgram& program, const Contraction& c, bool left, SizeTable* table)
+      : program_(program), dtype_(c.dtype), table_(table) {
+    const Ints& outer = program.outer;
+    const Ints& inner = program.stages[c.stage].inner;
     for (std::size_t d = 0; d < inner.size(); ++d) loops_.push_back({outer.size() + d, inner[d]});
     summed_ = loops_.size();
     for (const std::size_t d : left ? c.row_loops : c.column_loops) loops_.push_back({d, outer[d]});
@@ -75,7 +75,7 @@ class SymbolicFactor {
     SymInt extent;
   };
 
-  const Access& access_of(const Instr& in) const { return symbolic_.accesses[static_cast<std::size_t>(in.aux)]; }
+  const Access& access_of(const Instr& in) const { return program_.accesses[static_cast<std::size_t>(in.aux)]; }
   bool is_load() const {
     if (made_.size() != 1 || made_[0].code != Code::Load) return false;
     const Access& access = access_of(made_[0]);
@@ -89,7 +89,7 @@ class SymbolicFactor {
                        fmt::format(fmt::runtime(test), size_text(stride, table_)));
   }
 
-  const LoopProgram& symbolic_;
+  const LoopProgram& program_;
   DType dtype_;
   SizeTable* table_;
   std::vector<Loop> loops_;
@@ -100,16 +100,16 @@ class SymbolicFactor {
 
 }  // namespace
 
-OrderText product_order(const Contraction& c, const SymbolicSizes& symbolic, const LoopProgram& program) {
+OrderText product_order(const LoopProgram& program, const Contraction& c, SizeTable* table) {
   const auto points = [&](const std::vector<std::size_t>& loops) {
     SymInt n = 1;
-    for (const std::size_t d : loops) n *= symbolic.program->outer[d];
-    return size_text(n, symbolic.table);
+    for (const std::size_t d : loops) n *= program.outer[d];
+    return size_text(n, table);
   };
-  const SymbolicFactor left(symbolic, program, c, true);
-  const SymbolicFactor right(symbolic, program, c, false);
+  const SymbolicFactor left(program, c, true, table);
+  const SymbolicFactor right(program, c, false, table);
   OrderText text{points(c.batch_loops), points(c.row_loops), points(c.column_loops),
-                 size_text(numel(symbolic.program->stages[c.stage].inner), symbolic.table), ""};
+                 size_text(numel(program.stages[c.stage].inner), table), ""};
   text.order = fmt::format(
       "[&] {{\n    const Walk left[] = {{{}}};\n    const Walk right[] = {{{}}};\n    return product_order({}, {}, {}, "
       "{}, "

@@ -5,7 +5,8 @@
 #include <string>
 
 #include "codegen/contraction.hpp"
-#include "source/cpp/kernel_sizes.hpp"
+#include "codegen/loop_program.hpp"
+#include "source/cpp/size_source.hpp"
 
 namespace oriel::source::cpp {
 
@@ -13,8 +14,7 @@ struct OrderText {
   std::string batches, rows, columns, depth;  // numbers of points
   std::string order;                          // an expression of type ProductOrder
 };
-/// `program`: the kernel at some sizes, which is this contraction.
-OrderText product_order(const codegen::Contraction& product, const SymbolicSizes& symbolic,
-                        const codegen::LoopProgram& program);
+/// `product`: the program's contraction.
+OrderText product_order(const codegen::LoopProgram& program, const codegen::Contraction& product, SizeTable* table);
 
 }  // namespace oriel::source::cpp

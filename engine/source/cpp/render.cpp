@@ -37,7 +37,7 @@ LoopsSource render_one(const codegen::LoopProgram& program, Keep keep, int longe
     return render_loops(with_long_last_loop(program), {keep, longest_tile, -1, shared});
   }
   const LoopsForm form{keep, longest_tile, -1, nullptr, symbolic};
-  const std::optional<codegen::ProductForm> product = codegen::symbolic_form(*symbolic->program, program);
+  const std::optional<codegen::ProductForm> product = codegen::symbolic_form(program);
   if (!product) return render_loops(program, form);
   // Which of the two runs depends on the sizes.
   codegen::LoopProgram plain = program;
@@ -103,14 +103,12 @@ std::string render_fused(const std::string& name, std::span<const FusedPart> par
   return text + fmt::format("  }}\n}}\n\n}}  // namespace kernel_{}\n", name);
 }
 
-std::string render_unit(const codegen::LoopProgram& symbolic, const codegen::LoopProgram& program,
-                        std::span<const std::int32_t> accesses, SizeTable& table, std::string& name) {
-  codegen::LoopProgram named = program;
-  named.name = identifier("sized_" + codegen::name_without_sizes(program));
-  const SymbolicSizes sizes{&symbolic, &table, {}, true, accesses};
-  const auto source = [&] { return render_loops(named, {Keep::Heap, 256, -1, nullptr, &sizes}).source; };
+std::string render_unit(codegen::LoopProgram program, SizeTable& table, std::string& name) {
+  program.name = identifier("sized_" + codegen::name_without_sizes(program));
+  const SymbolicSizes sizes{&table, {}, true};
+  const auto source = [&] { return render_one(program, Keep::Heap, 256, nullptr, &sizes).source; };
   const std::size_t hash = std::hash<std::string>{}(source());
-  name = named.name = fmt::format("{}_{:016x}", named.name, hash);
+  name = program.name = fmt::format("{}_{:016x}", program.name, hash);
   return source();
 }
 

@@ -39,9 +39,9 @@ std::string render_beside(const codegen::LoopProgram& program, SharedHelpers& sh
 /// Tiles are of at most `longest_tile` elements, a power of two from 16 to 256, which changes no result. With
 /// Keep::Frame it has a last parameter `void* frame`: what the kernel keeps lies there, `bytes` of it, aligned to 64,
 /// and on the stack are a few variables. `bytes` is also about what the kernel has on the stack without a frame.
-/// `symbolic`: the kernel at all sizes, of which `program` is one; null if sizes are numbers. Then the function has one
-/// more parameter before the frame, `const std::int64_t* sizes`: the array of the table's sizes. A contraction adds in
-/// the order of the engine at these sizes: on packed panels, or in loops as they stand.
+/// `symbolic`: null if all sizes are numbers, else the function has one more parameter before the frame, `const
+/// std::int64_t* sizes`: the array of the table's sizes. A contraction adds in the order of the engine at these sizes:
+/// in blocks, or in loops as they stand.
 LoopsSource render_embedded(const codegen::LoopProgram& program, Keep keep, int longest_tile,
                             const SymbolicSizes* symbolic = nullptr);
 
@@ -56,13 +56,11 @@ struct FusedPart {
 std::string render_fused(const std::string& name, std::span<const FusedPart> parts, std::span<const SymInt> row_bytes,
                          SymInt rows, SizeTable* table, bool framed);
 
-/// A kernel of symbolic sizes as a unit by itself, like render(). The function has one more parameter, `const
-/// std::int64_t* sizes`: the array of the table's sizes. `program`: the same at some sizes, one part that neither
-/// sorts nor runs as a blocked product. `accesses`: codegen::LoweredKernel::former_accesses. The source serves all
-/// sizes at which the kernel has the same key (frame.hpp) and is no blocked product. The function's name,
-/// which depends on the source alone, is put into `name`.
-std::string render_unit(const codegen::LoopProgram& symbolic, const codegen::LoopProgram& program,
-                        std::span<const std::int32_t> accesses, SizeTable& table, std::string& name);
+/// A kernel of symbolic sizes as a unit by itself, like render(): one part that does not sort. The function has one
+/// more parameter, `const std::int64_t* sizes`: the array of the table's sizes. The source serves all sizes at which
+/// the kernel has the key (frame.hpp) that it has at the hints. The function's name, which depends on the source alone,
+/// is put into `name`.
+std::string render_unit(codegen::LoopProgram program, SizeTable& table, std::string& name);
 
 /// As render() for a program of several parts (codegen/join.hpp): a function for each part, for one row at a time.
 std::string render_parts(const codegen::LoopProgram& program, SharedHelpers* shared = nullptr);

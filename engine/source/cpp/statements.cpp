@@ -25,11 +25,11 @@ std::string CppStatementWriter::rows_from_sizes(std::int64_t elements, std::int6
     text += variables_.framed() ? fmt::format("  f.{} = {};\n", name, value)
                                 : fmt::format("  {} const {} = {};\n", type.text, name, value);
   };
-  std::string rows = fmt::format("least({}, {})", most_rows, sizes_.of(sizes_.outer().back()));
+  std::string rows = fmt::format("least({}, {})", most_rows, sizes_.of(program_.outer.back()));
   std::set<std::string> lengths;
   for (std::size_t s = 0; s < program_.stages.size(); ++s) {
-    if (!looped(program_.stages[s]) || sizes_.inner(s).empty()) continue;
-    const std::string points = sizes_.of(numel(sizes_.inner(s)));
+    if (!looped(program_.stages[s]) || program_.stages[s].inner.empty()) continue;
+    const std::string points = sizes_.of(numel(program_.stages[s].inner));
     if (!lengths.insert(points).second) continue;
     rows = fmt::format("least({0} / least({0}, {1} > 0 ? {1} : 1), {2})", elements, points, rows);
   }
@@ -43,7 +43,7 @@ std::string CppStatementWriter::rows_from_sizes(std::int64_t elements, std::int6
       if (form_.packets) snippets_.need("allocated_packets");
       // Whole registers may be written at the end.
       text += fmt::format("  const Allocated<{}> {}_memory({} * {} + 64);\n", type, name, variables_.var("row_step"),
-                          sizes_.of(numel(sizes_.inner(s))));
+                          sizes_.of(numel(program_.stages[s].inner)));
       set(pointer_type(type), name, name + "_memory.data");
     }
   }
@@ -56,12 +56,12 @@ std::string CppStatementWriter::spelled(const std::function<std::string(const co
 
 std::optional<std::int64_t> CppStatementWriter::step_of(std::int32_t access, const CodePosition& place) const {
   if (place.fast < 0) return 0;
-  const SymInt step = sizes_.access(access).axis(at(place.fast)).coefficient;
+  const SymInt step = program_.accesses[at(access)].axis(at(place.fast)).coefficient;
   return step.is_symbolic() ? std::nullopt : std::optional(step.value());
 }
 
 codegen::AccessText CppStatementWriter::expression_of(std::int32_t number, const std::vector<std::string>& names) {
-  const Access& access = sizes_.access(number);
+  const Access& access = program_.accesses[at(number)];
   if (access.is_symbolic() && access.affine()) {  // as it stands: nothing is asked of symbols
     CodePosition place;
     place.names = names;
@@ -159,18 +159,18 @@ void CppStatementWriter::write_load(const Instr& in, const CodePosition& place) 
   const Access& access = program_.accesses[at(in.aux)];
   const std::string buffer = variables_.var(buffers_[at(access.buffer)]);
   if (access.affine()) {
-    const std::optional<LaneCut> lanes = cut(sizes_.access(in.aux), place);
+    const std::optional<LaneCut> lanes = cut(access, place);
     const std::optional<std::int64_t> step = step_of(in.aux, place);
-    const std::string valid = condition(sizes_.access(in.aux), place);
+    const std::string valid = condition(access, place);
     if (step == 0 && !lanes) {
       if (valid == kNever) return define_uniform(in.result, type_of(in.result).text + "(0)");
       const std::string element =
-          widened(access.dtype, fmt::format("{}[{}]", buffer, position(sizes_.access(in.aux), place)), snippets_);
+          widened(access.dtype, fmt::format("{}[{}]", buffer, position(access, place)), snippets_);
       return define_uniform(
           in.result, valid.empty() ? element : fmt::format("{} ? {} : {}(0)", valid, element, type_of(in.result).text));
     }
     if (form_.packets && step == 1 && !is_half(access.dtype)) {
-      const std::string first = position(sizes_.access(in.aux), place);
+      const std::string first = position(access, place);
       if (!lanes && valid.empty()) {
         snippets_.need("load");
         return define(in.result, fmt::format("load({} + ({}) + k, used)", buffer, first));
@@ -209,9 +209,9 @@ void CppStatementWriter::write_position(const Instr& in, const CodePosition& pla
   const bool index = in.code == Code::Index;
   const Access& access = program_.accesses[at(in.aux)];
   if (access.affine()) {
-    if (!cut(sizes_.access(in.aux), place) && (!index || step_of(in.aux, place) == 0)) {
-      const std::string number = index ? position(sizes_.access(in.aux), place) : "1";
-      const std::string valid = condition(sizes_.access(in.aux), place);
+    if (!cut(access, place) && (!index || step_of(in.aux, place) == 0)) {
+      const std::string number = index ? position(access, place) : "1";
+      const std::string valid = condition(access, place);
       if (valid == kNever) return define_uniform(in.result, "0");
       return define_uniform(in.result, valid.empty() ? number : fmt::format("{} ? {} : 0", valid, number));
     }
@@ -233,13 +233,12 @@ void CppStatementWriter::write_store(const Instr& in, const CodePosition& place)
   const std::string operand = read(in.a);
   if (form_.packets && access.affine() && !is_half(access.dtype)) {
     const std::optional<std::int64_t> step = step_of(in.aux, place);
-    if (!cut(sizes_.access(in.aux), place) && condition(sizes_.access(in.aux), place).empty() &&
-        (step == 1 || place.fast < 0)) {
+    if (!cut(access, place) && condition(access, place).empty() && (step == 1 || place.fast < 0)) {
       const bool stream = streamed(access, step.value_or(0));
       streams_ = streams_ || stream;
       snippets_.need(stream ? "stream" : "store");
       const bool spread = values_[at(in.a)].scalar && access.dtype == form_.main;
-      line("{}({} + ({}) + k, {}, used);", stream ? "stream" : "store", buffer, position(sizes_.access(in.aux), place),
+      line("{}({} + ({}) + k, {}, used);", stream ? "stream" : "store", buffer, position(access, place),
            spread ? "all(" + operand + ")" : operand);
       return;
     }

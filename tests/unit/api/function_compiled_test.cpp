@@ -175,6 +175,14 @@ TEST_CASE("reductions of many sizes are one unit") {
   check_units([](Tensor x) { return argmax(x, 1); });
 }
 
+TEST_CASE("contractions of many sizes are one unit") {
+  check_units_and_alone([](Tensor x) { return relu(matmul(x, x.transpose()) + 1); });
+  check_units([](Tensor x) { return matmul(x.slice({{}, {0, 24}}), x.slice({{0, 24}, {0, 31}})); });
+  // Long depths are summed in segments.
+  check_units([](Tensor x) { return matmul(x.transpose(), x); }, {{5000, 24}, {5001, 25}, {9001, 24}, {8300, 31}});
+  check_units([](Tensor x) { return matmul(x, x.transpose()); }, {{30, 12}, {31, 13}, {60, 10}, {20, 14}});
+}
+
 TEST_CASE("sizes with another specialisation key have another unit") {
   runtime::clear_caches();
   const Units units;

@@ -108,16 +108,27 @@ TEST_CASE("columns are reduced in the order of rows") {
   }
 }
 
-TEST_CASE("register blocks add one product after the other, for fixed and for symbolic sizes") {
+namespace {
+
+/// The columns of b that fill no register.
+std::vector<float> last_columns(const std::vector<float>& b, product::Int depth) {
   using namespace product;
-  constexpr Int depth = 30;
-  const std::vector<float> a = numbers(kRows * kLeftRow);
-  const std::vector<float> b = numbers((depth + 40) * kRightStep);
   std::vector<float> tail(static_cast<std::size_t>(depth * kLanes));
   for (Int p = 0; p < depth; ++p)
     for (Int j = 0; j < kTail; ++j)
       tail[static_cast<std::size_t>(p * kLanes + j)] =
           b[static_cast<std::size_t>(p * kRightStep + kColumns - kTail + j)];
+  return tail;
+}
+
+}  // namespace
+
+TEST_CASE("register blocks add one product after the other, for fixed and for symbolic sizes") {
+  using namespace product;
+  constexpr Int depth = 30;
+  const std::vector<float> a = numbers(kRows * kLeftRow);
+  const std::vector<float> b = numbers((depth + 40) * kRightStep);
+  const std::vector<float> tail = last_columns(b, depth);
   const std::vector<float> from = numbers(kRows * kPitch);
   const std::vector<float> add = numbers(kRows * kPitch + 1);
   std::vector<float> fixed(from.size()), symbolic(from.size());
@@ -126,7 +137,8 @@ TEST_CASE("register blocks add one product after the other, for fixed and for sy
     const auto at = static_cast<std::size_t>(i * kPitch);
     const float* const left = a.data() + i * kLeftRow;
     product::fixed::sum_rows(left, b.data(), tail.data(), depth, &from[at], &add[at], &fixed[at], rows, kColumns);
-    product::symbolic::sum_rows(left, b.data(), nullptr, depth, &from[at], &add[at], &symbolic[at], rows, kColumns);
+    product::symbolic::sum_rows(left, Int(kLeftRow), b.data(), tail.data(), depth, &from[at], &add[at], &symbolic[at],
+                                rows, kColumns);
   }
   int wrong = 0;
   for (Int i = 0; i < kRows; ++i) {
@@ -149,12 +161,12 @@ TEST_CASE("register blocks give the bits of the tile machine's") {
   const isa::ProductFns& fns = isa::table("baseline").product[static_cast<int>(DType::float32)];
   const std::vector<float> a = numbers(kRows * kLeftRow);
   const std::vector<float> b = numbers((depth + 40) * kRightStep);
-  const std::vector<float> add = numbers(kRows * kPitch);
+  const std::vector<float> add = numbers(kRows * kPitch), tail = last_columns(b, depth);
   std::vector<float> sums(add.size()), of_tile_machine(add.size());
   for (Int i = 0; i < kRows; i += kHeight) {
     const auto at = static_cast<std::size_t>(i * kPitch);
-    product::symbolic::sum_rows(a.data() + i * kLeftRow, b.data(), nullptr, depth, nullptr, &add[at], &sums[at],
-                                least(kHeight, kRows - i), kColumns);
+    product::symbolic::sum_rows(a.data() + i * kLeftRow, kLeftRow, b.data(), tail.data(), depth, nullptr, &add[at],
+                                &sums[at], least(kHeight, kRows - i), kColumns);
   }
   const Int width = static_cast<Int>(fns.packet) * fns.packets;
   for (Int i = 0; i < kRows; i += fns.rows) {

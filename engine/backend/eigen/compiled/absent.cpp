@@ -44,8 +44,9 @@ void run_native(const TieredKernel& /*kernel*/, NativeFn /*native*/, const Team&
   no_compiled_tier("run_native");
 }
 
-SymbolicUnits::SymbolicUnits(const codegen::LoopProgram& kernel, std::span<const sym::Expr> variables)
-    : kernel_(kernel), variables_(variables.begin(), variables.end()) {}
+SymbolicUnits::SymbolicUnits(const codegen::LoopProgram& kernel, std::span<const sym::Expr> variables,
+                             std::int64_t row_bytes)
+    : kernel_(kernel), variables_(variables.begin(), variables.end()), row_bytes_(row_bytes) {}
 SymbolicUnits::~SymbolicUnits() = default;
 SizedUnit SymbolicUnits::at(const codegen::LoweredKernel& /*closed*/, std::span<const std::int64_t> /*values*/) const {
   no_compiled_tier("SymbolicUnits");

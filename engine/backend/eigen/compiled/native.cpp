@@ -70,7 +70,7 @@ TieredKernel::TieredKernel(std::shared_ptr<const Plan> tile_plan, codegen::LoopP
                            std::string why_tile)
     : plan(std::move(tile_plan)), program(std::move(loop_program)), seconds(alone), tile_only(std::move(why_tile)) {
   if (const auto contraction = rendered_contraction(program, *plan))
-    blocks = source::cpp::rendered_blocks(*contraction);
+    blocks = source::cpp::rendered_blocks(program, *contraction);
   if (!tile_only.empty()) return;
   bases = codegen::argument_bases(program);
   if (std::ranges::all_of(bases, [](std::int64_t base) { return base == 0; })) bases.clear();
@@ -162,7 +162,7 @@ void give_up(const TieredKernel& kernel) {
 }  // namespace
 
 void render_unit_of(const TieredKernel& kernel) {
-  if (kernel.shared() != nullptr && !kernel.shared()->render(kernel.program)) kernel.orphaned = true;
+  if (kernel.shared() != nullptr && !kernel.shared()->render(kernel.sized.values)) kernel.orphaned = true;
 }
 
 void take_compiled(const TieredKernel& kernel) {

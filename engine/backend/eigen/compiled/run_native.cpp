@@ -37,13 +37,13 @@ void run_blocks(const TieredKernel& kernel, NativeFn native, const Team& threads
   const std::int64_t points = kernel.plan->points;
   const std::int64_t tasks = std::min(kernel.blocks, threads.count() * kBlockTasksPerThread);
   if (threads.count() == 1 || kernel.plan->work < kParallelWork || tasks < 2)
-    return native(arguments, scalars, 0, points);
+    return call(kernel, native, arguments, scalars, 0, points);
   const std::int64_t each = points / kernel.blocks;
   threads.run(tasks, [&](std::int64_t task) {
     const auto first = [&](std::int64_t t) {
       return t == tasks ? points : share_begin(kernel.blocks, t, tasks) * each;
     };
-    native(arguments, scalars, first(task), first(task + 1));
+    call(kernel, native, arguments, scalars, first(task), first(task + 1));
   });
 }
 

@@ -5,18 +5,20 @@
 #include <utility>
 
 #include "base/fork_lock.hpp"
+#include "codegen/sizes.hpp"
 #include "oriel/error.hpp"
 #include "oriel/inline_vector.hpp"
 #include "source/cpp/render.hpp"
+#include "sym/environment.hpp"
 
 namespace oriel::backend::eigen {
 
-bool SymbolicUnit::render(const codegen::LoopProgram& program) const {
+bool SymbolicUnit::render(std::span<const std::int64_t> values) const {
   // Kernels of one plan share the pool of their expressions, to which rendering adds.
   const std::lock_guard guard(base::fork_mutex(base::ForkLock::sources));
   if (maker_ == nullptr) return false;
   if (own_text_ != nullptr) return true;
-  own_text_ = std::make_unique<const Text>(maker_->rendered(program, accesses_));
+  own_text_ = std::make_unique<const Text>(maker_->rendered(values));
   text_.store(own_text_.get(), std::memory_order_release);
   return true;
 }
@@ -38,19 +40,23 @@ std::optional<std::vector<std::int64_t>> SymbolicUnit::numbers(std::span<const s
   return numbers;
 }
 
-SymbolicUnits::SymbolicUnits(const codegen::LoopProgram& kernel, std::span<const sym::Expr> variables)
-    : kernel_(kernel), variables_(variables.begin(), variables.end()) {}
+SymbolicUnits::SymbolicUnits(const codegen::LoopProgram& kernel, std::span<const sym::Expr> variables,
+                             std::int64_t row_bytes)
+    : kernel_(kernel), variables_(variables.begin(), variables.end()), row_bytes_(row_bytes) {}
 
 SymbolicUnits::~SymbolicUnits() {
   const std::lock_guard guard(base::fork_mutex(base::ForkLock::sources));
   for (const Known& known : known_) known.unit->maker_ = nullptr;
 }
 
-SymbolicUnit::Text SymbolicUnits::rendered(const codegen::LoopProgram& program,
-                                           std::span<const std::int32_t> accesses) const {
+SymbolicUnit::Text SymbolicUnits::rendered(std::span<const std::int64_t> values) const {
+  std::unordered_map<sym::Expr, std::int64_t> hints;
+  for (std::size_t k = 0; k < variables_.size(); ++k) hints[variables_[k]] = values[k];
+  sym::environment_of(variables_.front()).symbols.set_hints(hints);
   source::cpp::SizeTable table;
   std::string symbol;
-  std::string source = source::cpp::render_unit(kernel_, program, accesses, table, symbol);
+  std::string source = source::cpp::render_unit(
+      codegen::complete_symbolic({kernel_, {}, {}, {}, {}, {}}, row_bytes_).program, table, symbol);
   sym::Program sizes(table.sizes());
   std::vector<std::size_t> places;
   for (const sym::Expr variable : sizes.variables()) {
@@ -69,13 +75,12 @@ SizedUnit SymbolicUnits::at(const codegen::LoweredKernel& closed, std::span<cons
     if (known.key != key) continue;
 #ifndef NDEBUG
     const SymbolicUnit::Text* const text = known.unit->text();
-    if (text != nullptr && rendered(closed.program, closed.former_accesses).source != text->source)
+    if (text != nullptr && rendered(values).source != text->source)
       throw InternalError("compile", "kernel " + closed.program.name + " has another source than " + text->symbol);
 #endif
     return sized(known);
   }
-  std::vector<std::int32_t> accesses(closed.former_accesses.begin(), closed.former_accesses.end());
-  known_.push_back({std::move(key), std::make_shared<const SymbolicUnit>(*this, std::move(accesses))});
+  known_.push_back({std::move(key), std::make_shared<const SymbolicUnit>(*this)});
   return sized(known_.back());
 }
 

@@ -24,8 +24,7 @@ class SymbolicUnits;
 /// when it is first to be built. NativeBuilder fills in what the compiler made.
 class SymbolicUnit {
  public:
-  SymbolicUnit(const SymbolicUnits& maker, std::vector<std::int32_t> accesses)
-      : maker_(&maker), accesses_(std::move(accesses)) {}
+  explicit SymbolicUnit(const SymbolicUnits& maker) : maker_(&maker) {}
 
   struct Text {
     std::string symbol;
@@ -36,9 +35,9 @@ class SymbolicUnit {
   };
   /// Null if it is not rendered.
   const Text* text() const noexcept { return text_.load(std::memory_order_acquire); }
-  /// Renders it, unless that is done. `program`: the kernel at some sizes. Returns false if it is too late: the plan
-  /// that has the kernel for all sizes is gone, and its symbols with it.
-  bool render(const codegen::LoopProgram& program) const;
+  /// Renders it, unless that is done. `values`: of the plan's variables, at which the kernel has the unit's key.
+  /// Returns false if it is too late: the plan that has the kernel is gone, and its symbols with it.
+  bool render(std::span<const std::int64_t> values) const;
   /// The numbers that a launch gives the rendered unit, for these values of the plan's variables. None if the plan is
   /// gone, or if one of them has no value.
   std::optional<std::vector<std::int64_t>> numbers(std::span<const std::int64_t> values) const;
@@ -52,9 +51,8 @@ class SymbolicUnit {
  private:
   friend class SymbolicUnits;
 
-  mutable const SymbolicUnits*
-      maker_;  // null once the plan is gone; guarded by the lock of sources, as what follows is
-  const std::vector<std::int32_t> accesses_;
+  // Null once the plan is gone; guarded by the lock of sources, as what follows is.
+  mutable const SymbolicUnits* maker_;
   mutable std::unique_ptr<const Text> own_text_;
   mutable std::atomic<const Text*> text_{nullptr};
 };
@@ -68,8 +66,8 @@ struct SizedUnit {
 /// The units of a symbolic kernel, by specialisation key. Thread safety: any thread.
 class SymbolicUnits {
  public:
-  /// The kernel, and the environment of its sizes, must outlive it.
-  SymbolicUnits(const codegen::LoopProgram& kernel, std::span<const sym::Expr> variables);
+  /// The kernel, and the environment of its sizes, must outlive it. Rows keep at most `row_bytes`.
+  SymbolicUnits(const codegen::LoopProgram& kernel, std::span<const sym::Expr> variables, std::int64_t row_bytes);
   ~SymbolicUnits();
   SymbolicUnits(const SymbolicUnits&) = delete;
   /// `closed`: the kernel at these values of the variables. It is one that render_unit (source/cpp/render.hpp) takes.
@@ -77,7 +75,7 @@ class SymbolicUnits {
 
  private:
   friend class SymbolicUnit;
-  SymbolicUnit::Text rendered(const codegen::LoopProgram& program, std::span<const std::int32_t> accesses) const;
+  SymbolicUnit::Text rendered(std::span<const std::int64_t> values) const;
 
   struct Known {
     source::cpp::SpecialisationKey key;
@@ -86,6 +84,7 @@ class SymbolicUnits {
 
   const codegen::LoopProgram& kernel_;
   const std::vector<sym::Expr> variables_;
+  const std::int64_t row_bytes_;
   mutable std::vector<Known> known_;  // guarded by the lock of sources
 };
 

@@ -15,7 +15,7 @@ constexpr Int kRows = 7;
 constexpr Int kColumns = 45;
 constexpr bool kRightInPlace = true;
 constexpr Int kPitch = 64;
-constexpr Int kLeftRow = 32;
+constexpr std::integral_constant<Int, 32> kLeftRow{};
 constexpr Int kLeftStep = 1;
 constexpr Int kRightStep = 64;
 constexpr Int kTransposedRow = 40;
@@ -61,18 +61,19 @@ inline Packet load(const Element* p) {
 inline void store(Element* p, const Packet& x) { std::memcpy(p, &x, sizeof x); }
 
 /// Sums `depth` products in registers. Starts from the numbers at `from` (from 0 if it is null), adds the numbers at
-/// `add` unless it is null, and writes to `to`. Rows of b are kStep apart.
-template <int Rows, int Packets, Int kStep>
-__attribute__((noinline)) void sum_block(const Element* a, const Element* b, Int depth, const Element* from,
-                                         const Element* add, Element* to) {
+/// `add` unless it is null, and writes to `to`. Rows of b are kStep apart, those of a left_row, which may be a
+/// constant.
+template <int Rows, int Packets, Int kStep, class LeftRow>
+__attribute__((noinline)) void sum_block(const Element* a, LeftRow left_row, const Element* b, Int depth,
+                                         const Element* from, const Element* add, Element* to) {
   Packet sum[Rows][Packets];
   ORIEL_UNROLLED
   for (int i = 0; i < Rows; ++i) {
     ORIEL_UNROLLED
     for (int j = 0; j < Packets; ++j) sum[i][j] = from != nullptr ? load(from + i * kPitch + j * kLanes) : Packet{};
   }
-  sum_products<1>(sum, a, std::integral_constant<Int, kLeftRow>(), std::integral_constant<Int, kLeftStep>(), b,
-                  std::integral_constant<Int, kStep>(), depth, [] {});
+  sum_products<1>(sum, a, left_row, std::integral_constant<Int, kLeftStep>(), b, std::integral_constant<Int, kStep>(),
+                  depth, [] {});
   ORIEL_UNROLLED
   for (int i = 0; i < Rows; ++i) {
     ORIEL_UNROLLED
@@ -95,16 +96,16 @@ void sum_row_of_blocks(const Element* a, const Element* b, [[maybe_unused]] cons
   const auto moved = [](const Element* p, Int j) { return p != nullptr ? p + j : nullptr; };
   Int j = 0;
   for (; j + kPanel <= columns; j += kPanel)
-    sum_block<Rows, kWidth, kRightStep>(a, b + j, depth, moved(from, j), moved(add, j), to + j);
+    sum_block<Rows, kWidth, kRightStep>(a, kLeftRow, b + j, depth, moved(from, j), moved(add, j), to + j);
   constexpr int kRest = static_cast<int>(((kColumns - kTail) % kPanel + kLanes - 1) / kLanes);
   if constexpr (kRest > 0) {
     if (columns - j > kTail) {
-      sum_block<Rows, kRest, kRightStep>(a, b + j, depth, moved(from, j), moved(add, j), to + j);
+      sum_block<Rows, kRest, kRightStep>(a, kLeftRow, b + j, depth, moved(from, j), moved(add, j), to + j);
       j += kRest * kLanes;
     }
   }
   if constexpr (kTail > 0) {
-    if (j < columns) sum_block<Rows, 1, kLanes>(a, tail, depth, moved(from, j), moved(add, j), to + j);
+    if (j < columns) sum_block<Rows, 1, kLanes>(a, kLeftRow, tail, depth, moved(from, j), moved(add, j), to + j);
   }
 }
 
@@ -124,29 +125,35 @@ namespace symbolic {
 // snippet sum_symbolic_rows:
 
 /// The last columns, which fill at most kWidth registers.
-template <int Rows, int Packets>
-void sum_rest(const Element* a, const Element* b, Int depth, const Element* from, const Element* add, Element* to,
-              Int packets) {
+template <int Rows, int Packets, class LeftRow>
+void sum_rest(const Element* a, LeftRow left_row, const Element* b, Int depth, const Element* from, const Element* add,
+              Element* to, Int packets) {
   if constexpr (Packets > 0) {
-    if (packets == Packets) return sum_block<Rows, Packets, kRightStep>(a, b, depth, from, add, to);
-    sum_rest<Rows, Packets - 1>(a, b, depth, from, add, to, packets);
+    if (packets == Packets) return sum_block<Rows, Packets, kRightStep>(a, left_row, b, depth, from, add, to);
+    sum_rest<Rows, Packets - 1>(a, left_row, b, depth, from, add, to, packets);
   }
 }
-template <int Rows>
-void sum_some_rows(const Element* a, const Element* b, Int depth, const Element* from, const Element* add, Element* to,
-                   Int rows, Int columns) {
+/// If the right factor is read where it lies, the columns that fill no register are packed at `tail`.
+template <int Rows, class LeftRow>
+void sum_some_rows(const Element* a, LeftRow left_row, const Element* b, const Element* tail, Int depth,
+                   const Element* from, const Element* add, Element* to, Int rows, Int columns) {
   if constexpr (Rows > 0) {
-    if (rows < Rows) return sum_some_rows<Rows - 1>(a, b, depth, from, add, to, rows, columns);
+    if (rows < Rows) return sum_some_rows<Rows - 1>(a, left_row, b, tail, depth, from, add, to, rows, columns);
     const auto moved = [](const Element* p, Int j) { return p != nullptr ? p + j : nullptr; };
+    const Int whole = kRightInPlace ? columns - columns % kLanes : columns;
     Int j = 0;
-    for (; j + kPanel <= columns; j += kPanel)
-      sum_block<Rows, kWidth, kRightStep>(a, b + j, depth, moved(from, j), moved(add, j), to + j);
-    sum_rest<Rows, kWidth>(a, b + j, depth, moved(from, j), moved(add, j), to + j, (columns - j + kLanes - 1) / kLanes);
+    for (; j + kPanel <= whole; j += kPanel)
+      sum_block<Rows, kWidth, kRightStep>(a, left_row, b + j, depth, moved(from, j), moved(add, j), to + j);
+    sum_rest<Rows, kWidth>(a, left_row, b + j, depth, moved(from, j), moved(add, j), to + j,
+                           (whole - j + kLanes - 1) / kLanes);
+    if (whole < columns)
+      sum_block<Rows, 1, kLanes>(a, left_row, tail, depth, moved(from, whole), moved(add, whole), to + whole);
   }
 }
-inline void sum_rows(const Element* a, const Element* b, const Element*, Int depth, const Element* from,
-                     const Element* add, Element* to, Int rows, Int columns) {
-  sum_some_rows<kHeight>(a, b, depth, from, add, to, rows, columns);
+template <class LeftRow>
+void sum_rows(const Element* a, LeftRow left_row, const Element* b, const Element* tail, Int depth, const Element* from,
+              const Element* add, Element* to, Int rows, Int columns) {
+  sum_some_rows<kHeight>(a, left_row, b, tail, depth, from, add, to, rows, columns);
 }
 
 // end of snippets

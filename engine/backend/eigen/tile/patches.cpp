@@ -1,11 +1,13 @@
 #include "backend/eigen/tile/patches.hpp"
 
 #include <algorithm>
+#include <cstring>
 #include <map>
 #include <utility>
 
 #include "backend/eigen/tile/pattern.hpp"
 #include "backend/eigen/tile/plan_steps.hpp"
+#include "backend/eigen/tile/worker.hpp"
 
 namespace oriel::backend::eigen {
 
@@ -174,6 +176,39 @@ PatchedStages join_patches(const LoopProgram& program, ValueId wanted) {
     PatchFinder(program, readers, out.patches).run(stage.outer);
   }
   return out;
+}
+
+void Worker::patch(const TileStep& step, const Tile& tile) {
+  const Patch& patch = plan_.patches[static_cast<std::size_t>(step.chain)];
+  char* to = nullptr;
+  const auto begin = [&] {
+    to = static_cast<char*>(step.access >= 0 ? destination(step, tile) : own_register(step.dst));
+    if (patch.based) {
+      if (slots_[step.a] != to)
+        std::memcpy(to, slots_[step.a], static_cast<std::size_t>(tile.size()) << step.log_bytes);
+    } else if (!patch.whole) {
+      std::memset(to, 0, static_cast<std::size_t>(tile.size()) << step.log_bytes);
+    }
+  };
+  for (const std::int32_t load : patch.loads) {
+    const MemoryAccess& r = plan_.accesses[static_cast<std::size_t>(load)];
+    if (r.walk.misses(tile)) continue;
+    if (to == nullptr) {
+      // A part that nobody overwrites, and that has the whole tile, is read in place.
+      void* const memory = r.slack ? in_place(launch_, r, tile) : nullptr;
+      if (memory != nullptr) {
+        slots_[step.dst] = memory;
+        return;
+      }
+      begin();
+    }
+    r.walk.boxes(tile, [&](const Box& box) {
+      r.copy(to + (box.at << step.log_bytes), box.pitch, 1, address(launch_, r, box.position), box.row, box.col,
+             box.rows, box.cols);
+    });
+  }
+  if (to == nullptr) begin();
+  slots_[step.dst] = to;
 }
 
 }  // namespace oriel::backend::eigen

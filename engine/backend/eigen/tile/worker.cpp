@@ -406,39 +406,6 @@ void* Worker::destination(const TileStep& step, const Tile& tile) const {
   return memory != nullptr && aligned ? memory : own_register(step.dst);
 }
 
-void Worker::patch(const TileStep& step, const Tile& tile) {
-  const Patch& patch = plan_.patches[static_cast<std::size_t>(step.chain)];
-  char* to = nullptr;
-  const auto begin = [&] {
-    to = static_cast<char*>(step.access >= 0 ? destination(step, tile) : own_register(step.dst));
-    if (patch.based) {
-      if (slots_[step.a] != to)
-        std::memcpy(to, slots_[step.a], static_cast<std::size_t>(tile.size()) << step.log_bytes);
-    } else if (!patch.whole) {
-      clear(to, step, tile.size());
-    }
-  };
-  for (const std::int32_t load : patch.loads) {
-    const MemoryAccess& r = plan_.accesses[static_cast<std::size_t>(load)];
-    if (r.walk.misses(tile)) continue;
-    if (to == nullptr) {
-      // A part that nobody overwrites, and that has the whole tile, is read in place.
-      void* const memory = r.slack ? in_place(launch_, r, tile) : nullptr;
-      if (memory != nullptr) {
-        slots_[step.dst] = memory;
-        return;
-      }
-      begin();
-    }
-    r.walk.boxes(tile, [&](const Box& box) {
-      r.copy(to + (box.at << step.log_bytes), box.pitch, 1, address(launch_, r, box.position), box.row, box.col,
-             box.rows, box.cols);
-    });
-  }
-  if (to == nullptr) begin();
-  slots_[step.dst] = to;
-}
-
 void Worker::load(const TileStep& step, const Tile& tile) {
   if (void* memory = in_place(launch_, access(step), tile)) {
     slots_[step.dst] = memory;

@@ -43,7 +43,7 @@ Work make(Generator& g, const Sizes& s, unsigned seed) {
 const ContractionBlocks blocks_of(const LoopProgram& program) {
   const auto plan = source::cpp::rendered_contraction(program);
   REQUIRE(plan.has_value());
-  return source::cpp::choose_blocks(*plan, Keep::Heap, 256);
+  return source::cpp::choose_blocks(program, *plan, Keep::Heap, 256, false);
 }
 
 /// left (rows, depth) times right (depth, columns). Each may be stored transposed.

@@ -39,7 +39,7 @@ TEST_CASE("what is printed runs") {
   const test::Outcome ran =
       test::run_command({"eval", text, "--in", "T=" + t, "--in", "I=" + i, "--in", "d_Y=" + d}, {});
   CHECK(ran.err.empty());
-  CHECK(ran.out.find("20, 0, 606") != std::string::npos);
+  CHECK(ran.out.find("20 0 606") != std::string::npos);
 }
 
 TEST_CASE("errors of the program are status 1, wrong command lines 2") {

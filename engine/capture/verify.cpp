@@ -127,7 +127,7 @@ class TraceComparison {
   }
   void changed(const Node& a, const std::string& before, const std::string& now) {
     const std::string line = schedule::site_text(a.site);
-    found(fmt::format("{}{}\"{}\" has become \"{}\"", line.empty() ? "" : "at ", line.empty() ? "" : line + " ", before,
+    found(fmt::format(R"({}{}"{}" has become "{}")", line.empty() ? "" : "at ", line.empty() ? "" : line + " ", before,
                       now));
   }
 

@@ -307,12 +307,15 @@ Bounds checked_for(const Call& call, const Shape& result, const NodePtr& index, 
                    Bounds bounds) {
   bounds = checked_now(call, index, axis, bounds);
   if (bounds == Bounds::zero || !surely(numel(result) == 0)) return bounds;
-  const NodePtr check = position_check(call, index, axis);
+  check_apart(call, position_check(call, index, axis));
+  return Bounds::zero;
+}
+
+void check_apart(const Call& call, const NodePtr& check) {
   if (runtime::tracing())
     runtime::Trace::add_root(check);
   else
     realize({Access::tensor(check)}, call.origin().site);
-  return Bounds::zero;
 }
 
 NodePtr position_check(const Call& call, NodePtr index, const IndexedAxis& axis, NodePtr counts) {

@@ -45,6 +45,8 @@ Bounds checked_for(const Call& call, const Shape& result, const NodePtr& index, 
 /// ends with IndexError if one is no position: nothing is lost then. An export returns a status. `counts`: a bool of
 /// the shape of `index`, an int64 then, that is true for those that have to be positions; null if all have to.
 NodePtr position_check(const Call& call, NodePtr index, const IndexedAxis& axis, NodePtr counts = nullptr);
+/// Makes a check that no work with elements needs: now, or in each call of the captured function that is being traced.
+void check_apart(const Call& call, const NodePtr& check);
 /// Do rules make a number of the node, whatever its conditions and positions are?
 bool is_number(const NodePtr& node);
 /// `value`, which waits for this check, also where it is a number.

@@ -10,7 +10,6 @@
 #include "oriel/movement.hpp"
 #include "oriel/ops.hpp"
 #include "oriel/scan.hpp"
-#include "sym/decide.hpp"
 
 namespace oriel {
 
@@ -125,7 +124,6 @@ Tensor logcumsumexp(const Operand& x, std::int64_t axis) {
   const Value v = Value(call, call.node(x)).to(api::wide_dtype(dtype));
   if (v.shape().empty()) return v.to(dtype).tensor();
   const std::size_t at = call.axis(axis, v.shape().size());
-  if (sym::or_false(v.shape()[at] == 0)) return v.to(dtype).tensor();
   // The result is m + log1p(s): m is the largest element up to each one, and s the sum of exp(x - m) without the 1 of m
   // itself. It goes on by the factor f = exp(m[t-1] - m[t]): a new peak leaves (s + 1) * f, and the first one nothing.
   const Value peak = Value(call, graph::scan(graph::Op::CumMax, v.node(), at, call.origin())).to(v.dtype());
@@ -133,12 +131,15 @@ Tensor logcumsumexp(const Operand& x, std::int64_t axis) {
   const double most = v.dtype() == DType::float64 ? std::numeric_limits<double>::max()
                                                   : static_cast<double>(std::numeric_limits<float>::max());
   const Value finite = min(max(peak, -most), most);
-  Ranges before = api::whole(v.shape()), after = before, first(v.shape().size(), Range{0, 0});
-  before[at].hi = v.shape()[at] - 1;
-  after[at].lo = 1;
-  first[at].lo = 1;
-  const auto part = [&](const Ranges& range) { return Value(call, call.shrink(finite.node(), range)); };
-  const Value fallen = Value(call, graph::pad(exp(part(before) - part(after)).node(), first, call.origin()));
+  // One further back, without asking whether there are elements: a count may be 0.
+  const Ranges all = api::whole(v.shape());
+  Ranges one(all.size(), Range{0, 0});
+  one[at].lo = 1;
+  const auto behind = [&](NodePtr padded) { return Value(call, call.shrink(std::move(padded), all)); };
+  const Value later = behind(call.inside(v.shape(), v.device(), one));  // not the first one
+  const Value before = behind(graph::pad(finite.node(), one, call.origin()));
+  // Chosen before exp, too: the derivative of what overflows is not 0 times 0.
+  const Value fallen = where(later, exp(where(later, before - finite, 0)), 0);
   const Value added = where(v == peak, fallen, exp(v - finite));
   const Value sum = Value(call, graph::recurrence(fallen.node(), added.node(), at, call.origin()));
   return (peak + log1p(sum)).to(dtype).tensor();

@@ -267,7 +267,7 @@ class Derivation : private ForwardStatements {
   // The size of a result's axis: a size variable or a number, or a new size variable.
   std::string size(std::int32_t id, std::size_t axis) {
     const IndexRange range = inference_.boxes[static_cast<std::size_t>(id)][axis];
-    const std::string text = notation(sym::sub(range.end, range.lo));
+    std::string text = notation(sym::sub(range.end, range.lo));
     if (words(text).size() == 1 && (p_.size_ids.contains(text) || words(text)[0] == text)) return text;
     return names_.fresh(fmt::format("{}_{}", p_.tensors[static_cast<std::size_t>(id)].name, axis));
   }

@@ -214,6 +214,8 @@ class StatementLowering {
     const Places at = places(call, s_.written);
     Shape shape;
     for (std::size_t d = 0; d < at.coordinates.size(); ++d) shape.push_back(space_.axis(target, d).size);
+    if (sym::known(numel(shape) == 0).value_or(false))
+      for (const NodePtr& check : at.checks) api::check_apart(call, check);
     NodePtr old;
     if (s_.updates) old = graph::cast(tensors_[target], s_.value_dtype, origin_);
     return write_at(call, s_.syntax->assignment, at, std::move(value), shape, std::move(old));

@@ -79,6 +79,13 @@ TEST_CASE("tiles that one piece has, and tiles of many") {
   check(many, 1);
 }
 
+TEST_CASE("narrow pieces of rows that are longer than a tile") {
+  std::vector<Tensor> many;
+  for (std::int64_t k = 0; k < 90; ++k) many.push_back(piece({50, 30 + k % 3}, k));
+  check(many, 1);
+  check({piece({3, 2000}, 0), piece({3, 1}, 1), piece({3, 900}, 2)}, 1);
+}
+
 TEST_CASE("pieces that are reversed, turned, repeated, windows, or computed") {
   const Tensor x = piece({40, 40}, 1), row = piece({40}, 2);
   check({x.flip(0), x.flip(1), x}, 0);

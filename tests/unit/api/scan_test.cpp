@@ -287,8 +287,34 @@ TEST_CASE("scans by any associative function") {
   CHECK_THROWS_WITH_AS(associative_scan([](const Tensor& a, const Tensor&) { return a.sum(0); }, x),
                        "associative_scan: the function makes float32 () of float32 (3); it keeps shapes and dtypes",
                        ShapeError);
+}
+
+TEST_CASE("logarithms of sums of powers so far") {
   CHECK(values(logcumsumexp(Tensor::of<double>({0, 0}), 0))[1] == doctest::Approx(std::log(2.0)));
   CHECK(values(logcumsumexp(Tensor::of<double>({-1000, -1000, 700}), 0))[1] == doctest::Approx(-1000 + std::log(2.0)));
+  CHECK(values(logcumsumexp(Tensor::of<double>({0, -40}), 0))[1] == doctest::Approx(std::exp(-40.0)));
+  const double inf = std::numeric_limits<double>::infinity();
+  CHECK(values(logcumsumexp(Tensor::of<double>({-inf, -inf, 3, -inf, inf, 2}), 0)) ==
+        Doubles{-inf, -inf, 3, 3, inf, inf});
+  CHECK(std::isnan(values(logcumsumexp(Tensor::of<double>({1, std::nan(""), 2}), 0))[2]));
+  for (const DType dtype : {DType::float16, DType::float32, DType::float64}) {
+    const Tensor x = (arange(2 * 300) % 37 - 18).to(dtype).reshape({2, 300}) * 3;
+    const Tensor wide = x.to(DType::float64);
+    for (const std::int64_t axis : {0, 1}) {
+      const Tensor wanted =
+          associative_scan([](const Tensor& a, const Tensor& b) { return logaddexp(a, b); }, wide, axis);
+      const Tensor got = logcumsumexp(x, axis);
+      CHECK(got.dtype() == dtype);
+      CHECK(allclose(got.to(DType::float64), wanted, dtype == DType::float16 ? 2e-3 : 1e-5, 1e-9));
+    }
+  }
+  // One plan for all extents, and for a count of 0.
+  const auto f =
+      oriel::function([](Tensor x, Tensor keep) { return logcumsumexp(take(x, nonzero(keep).reshape({-1})), 0); });
+  const Tensor x = Tensor::of<double>({0, 1, 2});
+  CHECK(values(f(x, Tensor::of<bool>({true, false, true}))).size() == 2);
+  CHECK(values(f(x, Tensor::of<bool>({false, false, false}))).empty());
+  CHECK(f.entries().size() == 1);
 }
 
 TEST_CASE("a recurrence that restarts forgets infinities and NaN, in every way to run it") {

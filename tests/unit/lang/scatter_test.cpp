@@ -101,6 +101,9 @@ TEST_CASE("a position outside is an error of the work, or left out") {
   const std::string text = "def f(int32(K) I, float(K) X) -> (float(2) F) { F(I(i)) +=! X(i) }";
   const Tensor i = ints({1, 2, -1}), x = floats({1, 2, 4});
   CHECK_THROWS_AS(run(text, {i, x}).realize(), IndexError);
+  // A target without elements is never computed.
+  const char* const sized = "def f(int32(K) I, float(K) X, float(M) Z) -> (float(M) F) { F(I(i)) +=! X(i) }";
+  CHECK_THROWS_AS(run(sized, {i, x, zeros({0})}).realize(), IndexError);
   ComprehensionOptions unchecked;
   unchecked.bounds = Bounds::zero;
   const ComprehensionResults results = comprehension(text).call(std::vector<Operand>{i, x}, unchecked);

@@ -80,6 +80,13 @@ AccessWalker::AccessWalker(const codegen::Access& access, std::size_t outer, boo
   flat_pattern_ = Pattern::make(access, {}, slow);
 }
 
+bool AccessWalker::misses_columns(const Tile& tile, std::int64_t from) const noexcept {
+  const AccessAxis& axis = all_.back();
+  const std::int64_t at = from % axis.extent, end = at + tile.size();
+  if (end <= axis.extent) return end <= axis.begin || at >= axis.end;
+  return at >= axis.end && end - axis.extent <= axis.begin;
+}
+
 std::int64_t AccessWalker::find_in_place(const Tile& tile) const noexcept {
   if (nothing_ || !below_.empty()) return -1;
   const auto run_at = [](const Axes& axes, std::int64_t first, std::int64_t n, std::int64_t base) -> std::int64_t {

@@ -36,8 +36,10 @@ class AccessWalker {
   bool masked() const noexcept { return masked_; }
   /// Has no point of the tile an element? True only where that is easily seen.
   bool misses(const Tile& tile) const noexcept {
-    return (tile.slow + tile.rows - 1) * fast_points_ + tile.fast + tile.cols <= first_ ||
-           tile.slow * fast_points_ + tile.fast > last_;
+    const std::int64_t from = tile.slow * fast_points_ + tile.fast;
+    if ((tile.rows - 1) * fast_points_ + from + tile.cols <= first_ || from > last_) return true;
+    return tile.size() < all_.back().extent && (tile.rows == 1 || tile.cols == fast_points_) &&
+           misses_columns(tile, from);
   }
   /// Boxes come by their elements' places, and no box lies between two rows of another.
   bool in_order() const noexcept { return digits_.has_value(); }
@@ -140,6 +142,8 @@ class AccessWalker {
   };
 
   std::int64_t find_in_place(const Tile& tile) const noexcept;
+  /// Of successive points from number `from` on, fewer than the last axis has: is none in that axis's range?
+  bool misses_columns(const Tile& tile, std::int64_t from) const noexcept;
 
   template <class Emit>
   void flat_boxes(const Axes& axes, std::int64_t first, std::int64_t n, std::int64_t base, std::int64_t at,

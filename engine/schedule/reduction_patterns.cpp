@@ -97,7 +97,8 @@ ReductionPattern ReductionPatterns::find(EntryId v) {
   for (const SymInt n : reduced_extents(arena_[e.source[0]].shape(), std::get<Ints>(e.node->arg))) pattern.depth *= n;
   const bool product = find_product(v, pattern);
   // Few rows that share a matrix of windows are windows with weights.
-  if ((!product || pattern.rows <= kShortestWindowRow || pattern.columns <= kShortestWindowRow) && windows(v))
+  if ((!product || pattern.rows <= kShortestWindowRow || pattern.columns <= kShortestWindowRow) && may_overlap(v) &&
+      windows(v))
     pattern.kind = PatternKind::Windows;
   return pattern;
 }
@@ -227,27 +228,34 @@ bool ReductionPatterns::find_reads(EntryId value, MapId map, std::vector<Read>& 
   return true;
 }
 
+// Without a raw view below, windows of one axis do not overlap.
+bool ReductionPatterns::may_overlap(EntryId v) const {
+  const Entry& e = arena_[v];
+  const EntryId source = e.source[0];
+  if (properties_[static_cast<std::size_t>(source)].raw_view) return true;
+  const Shape extents = reduced_extents(arena_[source].shape(), std::get<Ints>(e.node->arg));
+  return std::count_if(extents.begin(), extents.end(), [](SymInt n) { return n > 1; }) >= 2;
+}
+
 bool ReductionPatterns::windows(EntryId v) {
   const Entry& e = arena_[v];
   if (!graph::row(e.op).windows || reads_nothing(v)) return false;
   const EntryId source = e.source[0];
-  // Without a raw view below, windows do not overlap, and only those of several axes are looked for.
-  const Shape extents = reduced_extents(arena_[source].shape(), std::get<Ints>(e.node->arg));
-  const auto across = std::count_if(extents.begin(), extents.end(), [](SymInt n) { return n > 1; });
-  if (across < 2 && !properties_[static_cast<std::size_t>(source)].raw_view) return false;
-  const SymInt depth = numel(extents);
+  const SymInt depth = numel(reduced_extents(arena_[source].shape(), std::get<Ints>(e.node->arg)));
   if (depth < 2 || depth > kMostTaps) return false;
   const std::vector<bool> reduced = reduced_axes(e, arena_[source].shape().size());
-  if (reads_windows(source, maps_.identity(arena_[source].shape()), reduced)) return true;
+  // Windows that do not overlap may still be the same for many results.
+  if (!may_overlap(v)) return reads_windows(source, maps_.identity(arena_[source].shape()), reduced, true);
+  if (reads_windows(source, maps_.identity(arena_[source].shape()), reduced, false)) return true;
   EntryId product = kNone;
   MapId map = -1;
   if (!find_factors(v, product, map)) return false;
-  return reads_windows(arena_[product].source[0], map, reduced) ||
-         reads_windows(arena_[product].source[1], map, reduced);
+  return reads_windows(arena_[product].source[0], map, reduced, false) ||
+         reads_windows(arena_[product].source[1], map, reduced, false);
 }
 
 // Does all that is read move in windows along the last axis of the results?
-bool ReductionPatterns::reads_windows(EntryId source, MapId map, const std::vector<bool>& reduced) {
+bool ReductionPatterns::reads_windows(EntryId source, MapId map, const std::vector<bool>& reduced, bool repeated) {
   std::vector<Read> reads;
   if (!find_reads(source, map, reads)) return false;
   const Shape& domain = maps_[map].shape();
@@ -260,7 +268,13 @@ bool ReductionPatterns::reads_windows(EntryId source, MapId map, const std::vect
     if (arena_[r.entry].is_const()) continue;
     const std::optional<detail::WindowWalk> walk = detail::window_walk(maps_[r.map], reduced, x);
     if (!walk) return false;
-    if (!windows_pay(walk->distinct, walk->points, walk->step, walk->across)) return false;
+    double points = walk->points;
+    if (repeated) {
+      const View& top = maps_[r.map].views().back();
+      for (std::size_t d = 0; d < domain.size(); ++d)
+        if (!reduced[d] && identical(top.strides[d], 0)) points *= static_cast<double>(sym::estimate(domain[d]));
+    }
+    if (!windows_pay(walk->distinct, points, walk->step, walk->across)) return false;
     any = true;
   }
   return any;

@@ -79,7 +79,9 @@ class ReductionPatterns {
   ReductionPattern find(EntryId v);
   bool reads_nothing(EntryId v) const;
   bool find_product(EntryId v, ReductionPattern& pattern);
-  bool reads_windows(EntryId source, MapId map, const std::vector<bool>& reduced);
+  bool may_overlap(EntryId v) const;
+  /// `repeated`: axes along which the windows stay the same count, too.
+  bool reads_windows(EntryId source, MapId map, const std::vector<bool>& reduced, bool repeated);
   bool find_factors(EntryId v, EntryId& product, MapId& map);
 
   const Arena& arena_;

@@ -244,4 +244,12 @@ TEST_CASE("a reduction is not computed in a kernel whose parallel axes are fewer
   CHECK(beside.to_vector<float>()[0] == 3 + 3.0F / 66);
 }
 
+TEST_CASE("sums that are the same for many rows are read once") {
+  const Tensor d = (iota({32, 256}) % 7).to(DType::float32).realize();
+  const Tensor w = (iota({256, 256}) % 5).to(DType::float32).realize();
+  const Tensor y = w - matmul(full({256, 32}, 1.0F), d);
+  CHECK(explain(y).str().find("runs on windows") != std::string::npos);
+  CHECK(all(y == w - sum(d, 0)).item<bool>());
+}
+
 }  // namespace reduce_test

@@ -268,12 +268,7 @@ bool ReductionPatterns::reads_windows(EntryId source, MapId map, const std::vect
     if (arena_[r.entry].is_const()) continue;
     const std::optional<detail::WindowWalk> walk = detail::window_walk(maps_[r.map], reduced, x);
     if (!walk) return false;
-    double points = walk->points;
-    if (repeated) {
-      const View& top = maps_[r.map].views().back();
-      for (std::size_t d = 0; d < domain.size(); ++d)
-        if (!reduced[d] && identical(top.strides[d], 0)) points *= static_cast<double>(sym::estimate(domain[d]));
-    }
+    const double points = walk->points * (repeated ? walk->repeats : 1);
     if (!windows_pay(walk->distinct, points, walk->step, walk->across)) return false;
     any = true;
   }

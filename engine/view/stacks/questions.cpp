@@ -199,6 +199,7 @@ std::optional<WindowWalk> window_walk(const ShapeTracker& map, const std::vector
   std::vector<std::pair<std::int64_t, std::int64_t>> steps;  // (|stride|, extent)
   std::int64_t nearest = 0;                                  // least step of a reduced axis
   for (std::size_t d = 0; d < top.rank(); ++d) {
+    if (top.strides[d] == 0 && !reduced[d]) walk.repeats *= static_cast<double>(sym::estimate(top.shape[d]));
     if (top.strides[d] == 0 || top.shape[d] == 1) continue;
     steps.emplace_back(estimated_step(map, d), sym::estimate(top.shape[d]));
     if (!reduced[d]) continue;

@@ -78,6 +78,7 @@ struct WindowWalk {
   std::int64_t step = 0;  // from window to window, in least steps inside of a window
   double points = 1;      // of all windows
   double distinct = 1;    // positions that they meet, at most
+  double repeats = 1;     // results beside each other that read the same elements
 };
 /// Nothing if no reduced axis moves, or x does not. An estimate; masks do not count.
 std::optional<WindowWalk> window_walk(const ShapeTracker& map, const std::vector<bool>& reduced, std::size_t x);

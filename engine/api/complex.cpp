@@ -6,6 +6,7 @@
 #include <ostream>
 
 #include "formula/complex_value.hpp"
+#include "graph/movements.hpp"
 #include "oriel/create.hpp"
 #include "oriel/error.hpp"
 #include "oriel/movement.hpp"
@@ -20,15 +21,6 @@ using api::Value;
 namespace {
 
 const char* complex_name(DType part) { return part == DType::float64 ? "complex128" : "complex64"; }
-
-/// The value of which a part is a view.
-graph::NodePtr viewed(graph::NodePtr node) {
-  while (!node->realized() && graph::is_movement(node->op)) {
-    graph::Node::Sources sources = node->sources_to_look_at();
-    if (sources.size() == 1) node = std::move(sources[0]);  // none: realised meanwhile
-  }
-  return node;
-}
 
 template <class F>
 Complex of_each(std::span<const Complex> numbers, F&& f) {
@@ -115,8 +107,9 @@ void Complex::read(void* out, const char* /*operation*/) const {
 
 const Complex& Complex::realize(Site site) const {
   // The parts of a transform are views of one value, which is computed without a copy of each part.
-  const graph::NodePtr whole = viewed(Access::node(real_));
-  if (whole == viewed(Access::node(imag_)) && sym::or_false(oriel::numel(whole->shape) == real_.numel() * 2))
+  const graph::NodePtr whole = graph::below_movements(Access::node(real_));
+  if (whole == graph::below_movements(Access::node(imag_)) &&
+      sym::or_false(oriel::numel(whole->shape) == real_.numel() * 2))
     Access::tensor(whole).realize(site);
   else
     oriel::realize({real_, imag_}, site);

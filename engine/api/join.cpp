@@ -6,6 +6,7 @@
 
 #include "backend/backend.hpp"
 #include "formula/call.hpp"
+#include "graph/movements.hpp"
 #include "oriel/error.hpp"
 #include "oriel/ops.hpp"
 #include "sym/decide.hpp"
@@ -215,12 +216,6 @@ constexpr double kShortestWrite = 256;       // elements of a piece, on average
 constexpr double kShortestCopied = 1 << 14;  // the same of pieces in memory
 constexpr double kShortestRun = 256;         // elements of a piece in memory that lie together in the result
 
-/// Does the node lie in memory, seen through movements?
-bool lies_in_memory(const graph::Node* node) {
-  while (!node->realized() && graph::is_movement(node->op)) node = node->lazy_sources()[0].get();
-  return node->realized() || node->op == graph::Op::Buffer;
-}
-
 bool worth_writing(std::span<const NodePtr> nodes, std::size_t axis) {
   double elements = 0, runs = 0;
   bool copied = true;
@@ -234,7 +229,7 @@ bool worth_writing(std::span<const NodePtr> nodes, std::size_t axis) {
     if (node->device != nodes[0]->device) return false;
     elements += piece;
     runs += rows;
-    copied = copied && lies_in_memory(node.get());
+    copied = copied && graph::below_movements(node)->realized();
   }
   if (nodes.size() < kFewestWrites || elements < kFewestWritten) return false;
   if (!backend::backend_for(nodes[0]->device).capabilities().hosts) return false;

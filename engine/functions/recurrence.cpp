@@ -2,8 +2,8 @@
 #include <fmt/format.h>
 
 #include <algorithm>
-#include <limits>
 
+#include "base/element_types.hpp"
 #include "formula/value.hpp"
 #include "oriel/arithmetic.hpp"
 #include "oriel/error.hpp"
@@ -128,8 +128,7 @@ Tensor logcumsumexp(const Operand& x, std::int64_t axis) {
   // itself. It goes on by the factor f = exp(m[t-1] - m[t]): a new peak leaves (s + 1) * f, and the first one nothing.
   const Value peak = Value(call, graph::scan(graph::Op::CumMax, v.node(), at, call.origin())).to(v.dtype());
   // Differences of infinite peaks are NaN, those of the largest numbers are not.
-  const double most = v.dtype() == DType::float64 ? std::numeric_limits<double>::max()
-                                                  : static_cast<double>(std::numeric_limits<float>::max());
+  const double most = base::largest_finite(v.dtype());
   const Value finite = min(max(peak, -most), most);
   // One further back, without asking whether there are elements: a count may be 0.
   const Ranges all = api::whole(v.shape());

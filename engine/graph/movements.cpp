@@ -392,4 +392,12 @@ ShapeTracker moved(const ShapeTracker& stack, const Move& move) {
   return stack.view(view_of(move, stack.shape()));
 }
 
+NodePtr below_movements(NodePtr node) {
+  while (!node->realized() && is_movement(node->op)) {
+    Node::Sources sources = node->sources_to_look_at();
+    if (sources.size() == 1) node = std::move(sources[0]);  // none: realised meanwhile
+  }
+  return node;
+}
+
 }  // namespace oriel::graph

@@ -85,6 +85,9 @@ inline ShapeTracker moved(const ShapeTracker& stack, const Node& node) { return 
 /// Makes the node of any movement, after its checks. Throws what the builder of its name throws.
 NodePtr move(NodePtr x, const Move& move, const Origin& origin = {});
 
+/// The node of which this one is a view: the one below its movements, which may be realised meanwhile.
+NodePtr below_movements(NodePtr node);
+
 /// Has it the argument that its row takes?
 bool complete(const Move& move);
 

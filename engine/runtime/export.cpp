@@ -10,6 +10,7 @@
 
 #include "backend/backend.hpp"
 #include "graph/layout.hpp"
+#include "graph/movements.hpp"
 #include "oriel/error.hpp"
 #include "runtime/compiled.hpp"
 #include "runtime/key.hpp"
@@ -41,10 +42,7 @@ constexpr std::int64_t kFusedRows = 256;
 
 /// The node whose memory holds the tensor, or of which the tensor is a view; null if there is no such node.
 NodePtr memory_of(NodePtr node) {
-  while (!node->realized() && graph::is_movement(node->op)) {
-    Node::Sources sources = node->sources_to_look_at();
-    if (sources.size() == 1) node = std::move(sources[0]);  // none: realised meanwhile
-  }
+  node = graph::below_movements(std::move(node));
   return node->realized() ? node : nullptr;
 }
 

@@ -34,14 +34,14 @@ struct Capabilities {
   int max_parameters = 1 << 20;    // numbers given at launch that it may take
   int max_instructions = 1 << 16;  // instructions a kernel may hold
   int threads = 1;
-  std::int64_t cache_bytes = 1 << 20;  // per thread, for a row kept between stages
-  int parts = 1;                       // of a program, at most (codegen/join.hpp)
-  schedule::PatternLimits patterns;    // which reductions run in a form of their own (schedule/reduction_patterns.hpp)
-  bool scatters = false;               // runs programs that scatter
-  bool host_numbers = true;            // kernels read tensors of one number in the host's memory
-  const char* source = "txt";          // how files of its sources end
-  const char* helpers = "txt";         // and the headers of their helpers
-  bool hosts = false;                  // runs programs that call functions of host memory
+  std::int64_t row_bytes = schedule::kRowBytes;  // of a row, that a kernel may keep between stages
+  int parts = 1;                                 // of a program, at most (codegen/join.hpp)
+  schedule::PatternLimits patterns;  // which reductions run in a form of their own (schedule/reduction_patterns.hpp)
+  bool scatters = false;             // runs programs that scatter
+  bool host_numbers = true;          // kernels read tensors of one number in the host's memory
+  const char* source = "txt";        // how files of its sources end
+  const char* helpers = "txt";       // and the headers of their helpers
+  bool hosts = false;                // runs programs that call functions of host memory
   std::string description;
   bool float64 = true;  // computes with it
 };

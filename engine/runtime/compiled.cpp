@@ -13,7 +13,7 @@ schedule::FusionLimits limits_of(const backend::Backend& backend) {
   limits.instructions = std::min(limits.instructions, backend.capabilities().max_instructions);
   limits.arguments = std::min(limits.arguments, backend.capabilities().max_arguments);
   limits.parameters = std::min(limits.parameters, backend.capabilities().max_parameters);
-  limits.row_bytes = std::min(limits.row_bytes, backend.capabilities().cache_bytes / 4);
+  limits.row_bytes = backend.capabilities().row_bytes;
   limits.parts = backend.capabilities().parts;
   limits.patterns = backend.capabilities().patterns;
   limits.online = limits.parts > 1;

@@ -31,9 +31,7 @@ struct FusionLimits {
   int parameters = kUnlimited;  // numbers given at launch
   /// Outputs that one kernel may take over from kernels with the same domain.
   int outputs = 64;
-  /// The most bytes of a row that a kernel keeps between stages (codegen/keep.hpp). They share the L2 cache with the
-  /// row's inputs; compiled kernels hold them on the stack.
-  std::int64_t row_bytes = std::int64_t{128} * 1024;
+  std::int64_t row_bytes = kRowBytes;
   /// To how many parts kernels that share their rows may be fused (fused_kernels.hpp).
   int parts = 1;
   /// Whether softmax between two products may run with a running maximum and sum, so that its rows may have any length.

@@ -6,6 +6,10 @@
 
 namespace oriel::schedule {
 
+/// The most bytes of a row that a kernel keeps between stages (codegen/keep.hpp). They share the L2 cache with the
+/// row's inputs; compiled kernels hold them on the stack.
+inline constexpr std::int64_t kRowBytes = std::int64_t{128} * 1024;
+
 /// What a reduction gathers.
 enum class ReductionSource : std::uint8_t {
   Values,

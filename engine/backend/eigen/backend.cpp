@@ -109,9 +109,7 @@ std::shared_ptr<const Kernel> EigenBackend::compile(const codegen::LoopProgram& 
 class EigenBackend::Family final : public KernelFamily {
  public:
   Family(const EigenBackend& backend, const codegen::LoopProgram& kernel, std::span<const sym::Expr> variables)
-      : backend_(backend),
-        units_(kernel, variables,
-               std::min(schedule::FusionLimits().row_bytes, backend.capabilities().cache_bytes / 4)) {}
+      : backend_(backend), units_(kernel, variables, backend.capabilities().row_bytes) {}
 
   std::shared_ptr<const Kernel> compile(const codegen::LoweredKernel& closed,
                                         std::span<const std::int64_t> values) const override {

@@ -25,8 +25,8 @@ Capabilities capabilities_of(const Driver& driver, const source::Dialect& dialec
   c.threads = table.units;
   c.host_numbers = false;
   c.source = c.helpers = dialect.ending;
-  // The scheduler lets kept rows use a quarter of this. Rows lie in local memory.
-  c.cache_bytes = std::min<std::int64_t>(2 * table.local_memory, std::int64_t{1} << 20);
+  // Rows lie in local memory.
+  c.row_bytes = std::min<std::int64_t>(table.local_memory / 2, schedule::kRowBytes);
   c.patterns = table.cpu ? source::items::kProductPatterns : source::items::kTilePatterns;
   // Products that are too thin for blocks are also faster as kernels of their own.
   c.patterns.product_side = c.patterns.product_depth = 4;

@@ -57,7 +57,7 @@ TEST_CASE("the table says what the device does") {
   const auto& capabilities = backend::backend_for(Device::opencl(0)).capabilities();
   CHECK(capabilities.max_arguments == 16);
   CHECK(capabilities.max_parameters == 8);
-  CHECK(capabilities.cache_bytes == 4096);
+  CHECK(capabilities.row_bytes == 1024);
   CHECK(capabilities.description.find("no float64") != std::string::npos);
 }
 

@@ -75,7 +75,7 @@ class EntryExport {
         general_(general),
         options_(options),
         key_(std::move(call)),
-        symbols_(checked(entry, number).symbols, key_, entry.graph.trusted) {
+        symbols_(checked(entry, number).symbols, key_, entry.graph.trusted, ShapeEnv::Mode::minimal) {
     unit_.name = options.name;
     unit_.kernel_prefix = which == 0 ? options.name : fmt::format("{}_p{}", options.name, which);
     unit_.longest_tile = options.longest_tile;
@@ -244,7 +244,7 @@ class EntryExport {
       std::string text = source::cpp::size_text(unit_, guard.condition);
       const std::string line = schedule::site_text(guard.site);
       if (!line.empty()) text += fmt::format(" ({})", base::escaped(line));
-      unit_.guards.push_back({guard.condition, std::move(text), unit_.guards.size() >= symbols_.traced_guards()});
+      unit_.guards.push_back({guard.condition, std::move(text), !symbols_.traced(guard.condition)});
     }
   }
 
@@ -262,43 +262,62 @@ class EntryExport {
 };
 
 /// The key of a call of these sizes: each is set wherever it is an argument's.
-CallValues asked(const CapturedEntry& entry, std::size_t number, EntryExport& first, CallValues call,
-                 const std::vector<std::int64_t>& sizes) {
-  const std::size_t symbols = first.unit().symbols.size();
-  if (sizes.size() != symbols)
-    refuse(fmt::format("a set of {} sizes to serve; the entry has {} sizes", sizes.size(), symbols));
-  for (std::size_t k = 0; k < symbols; ++k) {
+CallValues with_sizes(const CapturedEntry& entry, EntryExport& first, CallValues call,
+                      const std::vector<std::int64_t>& sizes) {
+  for (std::size_t k = 0; k < sizes.size(); ++k) {
     const std::size_t fact = first.fact_of(k);
     call[fact] = sizes[k];
     for (const api::SizeSymbols::Symbol& s : entry.symbols.symbols())
       if (entry.symbols.fact_of(s.size.node()) == fact) call[s.fact] = sizes[k];
   }
-  if (const auto miss = entry.size_guards.value().first_miss(call.data()))
-    refuse(fmt::format("sizes to serve that entry {} does not: it needs {}; they have {}", number, miss->guard,
-                       miss->value));
   return call;
 }
 
+/// The most sizes of which all sets of those that grow by one are tried.
+constexpr std::size_t kMostGrown = 5;
+/// The most plans for sizes that nobody asked for.
+constexpr std::size_t kMostFurther = 4;
+
 /// The plans of one entry: for the traced call, and for the sizes that are asked for and that no earlier plan serves.
-/// Where all ask something of the sizes, one that asks less serves the others.
+/// Where all ask something of the sizes, others that ask less serve the rest: the traced call, and calls of which some
+/// sizes are larger by one, so that questions such as whether windows fill an axis have either answer.
 std::vector<std::unique_ptr<EntryExport>> plans_of(const CapturedEntry& entry, std::size_t number,
                                                    const FunctionExportOptions& options) {
   std::vector<std::unique_ptr<EntryExport>> made;
   const auto add = [&](const CallValues& call, bool general) {
-    if (general || std::ranges::none_of(made, [&](const auto& plan) { return plan->serves(call); }))
-      made.push_back(std::make_unique<EntryExport>(entry, number, options, call, made.size(), general));
+    made.push_back(std::make_unique<EntryExport>(entry, number, options, call, made.size(), general));
+  };
+  const auto served = [&](const CallValues& call) {
+    return std::ranges::any_of(made, [&](const auto& plan) { return plan->serves(call); });
   };
   const CallValues traced(entry.traced.begin(), entry.traced.end());
   add(traced, false);
-  for (const std::vector<std::int64_t>& sizes : options.serve)
-    add(asked(entry, number, *made.front(), traced, sizes), false);
+  EntryExport& first = *made.front();
+  const std::size_t symbols = first.unit().symbols.size();
+  for (const std::vector<std::int64_t>& sizes : options.serve) {
+    if (sizes.size() != symbols)
+      refuse(fmt::format("a set of {} sizes to serve; the entry has {} sizes", sizes.size(), symbols));
+    const CallValues call = with_sizes(entry, first, traced, sizes);
+    if (const auto miss = entry.size_guards.value().first_miss(call.data()))
+      refuse(fmt::format("sizes to serve that entry {} does not: it needs {}; they have {}", number, miss->guard,
+                         miss->value));
+    if (!served(call)) add(call, false);
+  }
   const auto asks = [](const auto& plan) {
     return std::ranges::any_of(plan->unit().guards, [](const ExportUnit::Guard& guard) { return guard.planned; });
   };
-  if (!std::ranges::all_of(made, asks)) return made;
-  try {
-    add(traced, true);
-  } catch (const ArgumentError&) {  // it would only serve sizes that nobody asked for
+  const std::size_t most = made.size() + kMostFurther;
+  for (std::size_t grown = 0; grown < std::size_t{1} << std::min(symbols, kMostGrown); ++grown) {
+    if (made.size() == most || !std::ranges::all_of(made, asks)) break;
+    std::vector<std::int64_t> sizes;
+    for (std::size_t k = 0; k < symbols; ++k)
+      sizes.push_back(traced[first.fact_of(k)] + (k < kMostGrown ? static_cast<std::int64_t>(grown >> k & 1) : 0));
+    const CallValues call = with_sizes(entry, first, traced, sizes);
+    if (grown != 0 && (served(call) || entry.size_guards.value().first_miss(call.data()))) continue;
+    try {
+      add(call, true);
+    } catch (const ArgumentError&) {  // it would only serve sizes that nobody asked for
+    }
   }
   return made;
 }

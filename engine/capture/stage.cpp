@@ -29,7 +29,9 @@ constexpr std::int64_t kMostKept = 1 << 16;
 
 }  // namespace
 
-PlanSymbols::PlanSymbols(const SizeSymbols& symbols, std::span<const std::int64_t> key, bool trusted) {
+PlanSymbols::PlanSymbols(const SizeSymbols& symbols, std::span<const std::int64_t> key, bool trusted,
+                         ShapeEnv::Mode mode)
+    : env_(std::make_unique<ShapeEnv>(ShapeEnv::Options{.mode = mode})) {
   const sym::Environment& traced = symbols.env().environment();
   sym::Environment& own = env_->environment();
   // Guards are checked in each call. Ranges are not, so a file may not state them.
@@ -53,7 +55,11 @@ PlanSymbols::PlanSymbols(const SizeSymbols& symbols, std::span<const std::int64_
   }
   for (const sym::Environment::Guard& guard : traced.guards.all())
     env_->guard(SymBool(sym::moved(guard.condition, own.pool, of_)), guard.site);
-  traced_guards_ = own.guards.all().size();
+  for (const sym::Environment::Guard& guard : own.guards.all()) traced_guards_.push_back(guard.condition);
+  // A size that the guards make another one has that one's symbol, so that nothing asks whether they are equal.
+  if (!trusted) return;
+  const sym::Replacements declared = of_;
+  for (auto& [of, size] : of_) size = sym::moved(traced.knowledge.replaced(of), own.pool, declared);
 }
 
 StagePlan::StagePlan(std::optional<PlanSymbols> symbols, std::vector<graph::NodePtr> roots, const LeafOf& leaf_of,

@@ -1,6 +1,7 @@
 // A part of a captured entry that is scheduled as a whole, and its plan for each set of sizes.
 #pragma once
 
+#include <algorithm>
 #include <atomic>
 #include <cstdint>
 #include <memory>
@@ -21,8 +22,10 @@ namespace oriel::api {
 class PlanSymbols {
  public:
   /// With the sizes of a call as hints, and what is known of the trace's symbols, if the trace is `trusted`. `key`:
-  /// of the call, and the counts behind it.
-  PlanSymbols(const SizeSymbols& symbols, std::span<const std::int64_t> key, bool trusted);
+  /// of the call, and the counts behind it. A plan is made in the time of a call, where a flat program checks its
+  /// guards, so a few more of them cost little.
+  PlanSymbols(const SizeSymbols& symbols, std::span<const std::int64_t> key, bool trusted,
+              ShapeEnv::Mode mode = ShapeEnv::Mode::quick);
 
   ShapeEnv& env() const noexcept { return *env_; }
   /// From the trace's symbols to those of env().
@@ -32,16 +35,15 @@ class PlanSymbols {
 
   /// Facts that are sizes, rather than where slices start.
   const std::vector<std::size_t>& sizes() const noexcept { return sizes_; }
-  /// How many of the guards are those of the trace. They come first.
-  std::size_t traced_guards() const noexcept { return traced_guards_; }
+  /// Is the guard of env() one of the trace?
+  bool traced(sym::Expr guard) const { return std::ranges::find(traced_guards_, guard) != traced_guards_.end(); }
 
  private:
-  // A plan is made in the time of a call. Its guards are a flat program, so a few more of them cost little.
-  std::unique_ptr<ShapeEnv> env_ = std::make_unique<ShapeEnv>(ShapeEnv::Options{.mode = ShapeEnv::Mode::quick});
+  std::unique_ptr<ShapeEnv> env_;
   sym::Replacements of_;
   std::unordered_map<sym::Expr, std::size_t> fact_of_;
   std::vector<std::size_t> sizes_;
-  std::size_t traced_guards_ = 0;
+  std::vector<sym::Expr> traced_guards_;
 };
 
 /// A plan over symbols, and the sizes that it serves: those that satisfy its guards, and are at most four times or a

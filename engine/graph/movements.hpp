@@ -59,11 +59,8 @@ constexpr bool is_axis_movement(Op op) {
 /// Does it read each element at its own row-major position?
 constexpr bool keeps_positions(Op op) { return row(op).takes == Takes::Target || row(op).takes == Takes::Format; }
 
-/// May a question on sizes take a guard?
-enum class Ask : bool { nothing, guards };
-/// Does the map read index i of the source at index i: for all values of symbols or, with Ask::guards, for the hints?
-/// It reads inside of the source.
-bool is_identity(const IndexMap& map, const Shape& from, Ask ask = Ask::nothing);
+/// Does the map read index i of the source at index i, for all values of symbols? It reads inside of the source.
+bool is_identity(const IndexMap& map, const Shape& from);
 
 /// The map of `outer` on top of `inner`. Not where `outer` pads and `inner` does not.
 IndexMap composed(const IndexMap& outer, const IndexMap& inner);

@@ -27,7 +27,7 @@ MapId MapTable::intern(ShapeTracker tracker) {
 MapId MapTable::intern(const View& canonical) { return intern(detail::trusted_stack({&canonical, 1})); }
 
 MapId MapTable::identity(const Shape& shape) {
-  if (last_identity_ >= 0 && last_shape_ == shape) return last_identity_;
+  if (last_identity_ >= 0 && graph::known_same(last_shape_, shape)) return last_identity_;
   last_identity_ = intern(View::contiguous(shape).canonical());
   last_shape_ = shape;
   return last_identity_;
@@ -36,7 +36,7 @@ MapId MapTable::identity(const Shape& shape) {
 MapId MapTable::compose_movement(MapId map, const Entry& movement, const Shape& source_shape) {
   if (graph::keeps_positions(movement.op)) return map;
   const MapId view = intern(graph::view_of(move_of(movement), source_shape).canonical());
-  if ((*this)[map].shape() == movement.shape() && map == identity(movement.shape())) return view;
+  if (graph::known_same((*this)[map].shape(), movement.shape()) && map == identity(movement.shape())) return view;
   const std::uint64_t key = static_cast<std::uint64_t>(map) << 32 | static_cast<std::uint64_t>(view);
   if (const auto known = composed_.find(key); known != composed_.end()) return known->second;
   const MapId composed = intern(detail::composed((*this)[map], (*this)[view]));

@@ -96,9 +96,9 @@ ReductionPattern ReductionPatterns::find(EntryId v) {
   if (reads_nothing(v)) return pattern;
   for (const SymInt n : reduced_extents(arena_[e.source[0]].shape(), std::get<Ints>(e.node->arg))) pattern.depth *= n;
   const bool product = find_product(v, pattern);
-  // Few rows that share a matrix of windows are windows with weights.
-  if ((!product || pattern.rows <= kShortestWindowRow || pattern.columns <= kShortestWindowRow) && may_overlap(v) &&
-      windows(v))
+  // Few rows that share a matrix of windows are windows with weights. Either form is right at all sizes.
+  const auto few = [](SymInt n) { return estimate(n) <= kShortestWindowRow; };
+  if (may_overlap(v) && (!product || few(pattern.rows) || few(pattern.columns)) && windows(v))
     pattern.kind = PatternKind::Windows;
   return pattern;
 }
@@ -234,14 +234,14 @@ bool ReductionPatterns::may_overlap(EntryId v) const {
   const EntryId source = e.source[0];
   if (properties_[static_cast<std::size_t>(source)].raw_view) return true;
   const Shape extents = reduced_extents(arena_[source].shape(), std::get<Ints>(e.node->arg));
-  return std::count_if(extents.begin(), extents.end(), [](SymInt n) { return n > 1; }) >= 2;
+  return std::count_if(extents.begin(), extents.end(), [](SymInt n) { return estimate(n) > 1; }) >= 2;
 }
 
 bool ReductionPatterns::windows(EntryId v) {
   const Entry& e = arena_[v];
   if (!graph::row(e.op).windows || reads_nothing(v)) return false;
   const EntryId source = e.source[0];
-  const SymInt depth = numel(reduced_extents(arena_[source].shape(), std::get<Ints>(e.node->arg)));
+  const std::int64_t depth = estimate(numel(reduced_extents(arena_[source].shape(), std::get<Ints>(e.node->arg))));
   if (depth < 2 || depth > kMostTaps) return false;
   const std::vector<bool> reduced = reduced_axes(e, arena_[source].shape().size());
   // Windows that do not overlap may still be the same for many results.
@@ -261,8 +261,8 @@ bool ReductionPatterns::reads_windows(EntryId source, MapId map, const std::vect
   const Shape& domain = maps_[map].shape();
   std::size_t x = domain.size();
   for (std::size_t d = 0; d < domain.size(); ++d)
-    if (!reduced[d] && domain[d] > 1) x = d;
-  if (x == domain.size() || domain[x] < kShortestWindowRow) return false;
+    if (!reduced[d] && estimate(domain[d]) > 1) x = d;
+  if (x == domain.size() || estimate(domain[x]) < kShortestWindowRow) return false;
   bool any = false;
   for (const Read& r : reads) {
     if (arena_[r.entry].is_const()) continue;

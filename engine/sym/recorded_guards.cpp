@@ -19,6 +19,12 @@ bool satisfies(Expr condition, const std::unordered_map<Expr, std::int64_t>& val
   return program.run(inputs)[0].is(1);
 }
 
+/// One form of an equation that can be written from both sides, and of its opposite.
+Expr one_sided(Expr e) {
+  if ((e->kind != Kind::eq && e->kind != Kind::ne) || compare(e->args[0], e->args[1]) <= 0) return e;
+  return relation(e->kind, e->args[1], e->args[0]);
+}
+
 }  // namespace
 
 void RecordedGuards::clear() {
@@ -59,15 +65,15 @@ void RecordedGuards::drop_implied(const std::function<Knowledge()>& stated) {
 
 std::optional<bool> RecordedGuards::answer(Expr condition) const {
   if (condition->kind == Kind::truth) return condition->value != 0;
-  const auto found = answers_.find(condition);
+  const auto found = answers_.find(one_sided(condition));
   return found == answers_.end() ? std::nullopt : std::optional(found->second);
 }
 
 void RecordedGuards::add_answer(Expr condition, bool holds, Site site) {
   const Expr opposite = logical_not(condition);
   list_.push_back({holds ? condition : opposite, site, {}});
-  answers_[condition] = holds;
-  answers_[opposite] = !holds;
+  answers_[one_sided(condition)] = holds;
+  answers_[one_sided(opposite)] = !holds;
 }
 
 }  // namespace oriel::sym

@@ -20,8 +20,8 @@ struct FunctionExportOptions {
   std::optional<std::size_t> entry = {};
   /// Sets of sizes that the export must serve, each in the order of FunctionEntry::symbols. A plan takes decisions that
   /// hold around the sizes for which it is made. So the export holds several: one for the traced call, and one for each
-  /// set in `serve` that no earlier plan covers. A general plan, which decides less, serves more of the others; sizes
-  /// that no plan serves are Status::guard.
+  /// set in `serve` that no earlier plan covers. Up to four general plans, which decide less, serve the others: of the
+  /// traced sizes, and of sizes that are larger by one. Sizes that no plan serves are Status::guard.
   std::vector<std::vector<std::int64_t>> serve = {};
   /// Names for the sizes, in the order of FunctionEntry::symbols. If empty, they have the names of the symbols: s0, ...
   std::vector<std::string> sizes = {};

@@ -3,6 +3,7 @@
 #include <algorithm>
 #include <cstring>
 #include <functional>
+#include <type_traits>
 
 #include "oriel/function.hpp"
 #include "symbolic_program.hpp"
@@ -226,6 +227,54 @@ TEST_CASE("an export serves sizes that no plan was made for") {
     program.check(small, k, {layer(x, w)});
     program.check(rows, k, {softmaxes(x)});
   }
+}
+
+TEST_CASE("an export serves squares, few rows and odd sizes, whatever sizes were met") {
+  const TemporaryFolder folder;
+  SymbolicProgram program(folder);
+  Checks checks;
+  const FunctionOptions open{.dynamic = Dynamic::yes, .names = {"x", "y"}};
+  const auto one = [](const Sizes& s) { return std::vector<Tensor>{ramp(Shape(s.begin(), s.end()), 0.3)}; };
+  const auto add = [&](const char* name, const auto& f, const Sizes& met, const std::vector<Sizes>& sizes,
+                       const auto& inputs) {
+    const auto call = [&](const std::vector<Tensor>& t) {
+      if constexpr (std::is_invocable_v<decltype(f), Tensor, Tensor>) {
+        return f(t[0], t[1]);
+      } else {
+        return f(t[0]);
+      }
+    };
+    call(inputs(met));
+    const ExportedFunction files = f.export_cpp(folder.path(), {.name = name});
+    const std::size_t number = program.add(name, files);
+    for (const Sizes& s : sizes) {
+      const std::size_t run = program.add_run(number, s, inputs(s));
+      checks.push_back([&program, number, run, want = call(inputs(s))] { program.check(number, run, {want}); });
+    }
+    return files.guards.back().size();  // of the plan that asks least
+  };
+
+  const auto turned = function([](Tensor x) { return x.transpose(0, 1).contiguous() + 1.0F; }, open);
+  CHECK(add("turned", turned, {40, 30}, {{7, 7}, {3, 90}}, one) == 0);
+  const auto norm = function([](Tensor x) { return layer_norm(x, {1}); }, open);
+  CHECK(add("norm", norm, {40, 30}, {{5, 4}, {2, 300}}, one) == 0);
+  // Odd heights and widths lose their last row and column, which makes other views.
+  const auto pool = function([](Tensor x) { return avg_pool2d(x, {2, 2}); }, open);
+  add("pool", pool, {2, 3, 40, 30}, {{2, 3, 41, 30}, {3, 2, 40, 31}, {2, 2, 7, 7}, {2, 3, 16, 16}}, one);
+
+  const auto product = function([](Tensor x, Tensor y) { return matmul(x, y); }, open);
+  const auto factors = [](const Sizes& s) {
+    return std::vector<Tensor>{ramp({s[0], s[1]}, 0.37), ramp({s[1], s[2]}, 0.11)};
+  };
+  CHECK(add("product", product, {50, 70, 33}, {{3, 4, 4}, {70, 70, 70}, {2, 9, 300}}, factors) == 0);
+  const auto gram = function([](Tensor x, Tensor y) { return matmul(x, x.transpose(0, 1)) + sum(y); }, open);
+  const auto both = [](const Sizes& s) {
+    return std::vector<Tensor>{ramp({s[0], s[1]}, 0.37), ramp({s[2], s[3]}, 0.11)};
+  };
+  CHECK(add("gram", gram, {40, 30, 3, 5}, {{6, 9, 6, 9}, {2, 2, 2, 2}, {5, 70, 30, 40}}, both) == 0);
+
+  program.build_and_run();
+  for (const auto& check : checks) check();
 }
 
 TEST_CASE("attention is exported as one kernel, whatever sizes were met") {

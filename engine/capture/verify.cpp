@@ -217,11 +217,12 @@ class TraceComparison {
   void compare_result(std::size_t r) {
     const CapturedResult &a = before_.results[r], &b = now_.results[r];
     const std::vector<NodePtr>&x = before_.graph.movements[r], &y = now_.graph.movements[r];
-    if (a.kind != b.kind || a.index != b.index || x.size() != y.size())
-      return found(fmt::format("result {} names other memory now", r));
-    for (std::size_t k = 0; k < x.size(); ++k)
-      if (const std::string before = nodes_before_.text(*x[k]), now = nodes_now_.text(*y[k]); before != now)
-        return changed(*x[k], before, now);
+    for (std::size_t k = 0; k < std::max(x.size(), y.size()); ++k) {
+      const std::string before = k < x.size() ? nodes_before_.text(*x[k]) : "no movement",
+                        now = k < y.size() ? nodes_now_.text(*y[k]) : "no movement";
+      if (before != now) return changed(k < x.size() ? *x[k] : *y[k], before, now);
+    }
+    if (a.kind != b.kind || a.index != b.index) found(fmt::format("result {} names other memory now", r));
   }
 
   void compare_sizes() {

@@ -173,6 +173,23 @@ TEST_CASE("shapes, dtypes, sizes, numbers and counts of results are compared") {
           "\"Const 1: float32 (s0)\" has become \"Const 2: float32 (s0)\"");
 }
 
+TEST_CASE("a permutation of the result is named, with its line") {
+  const Restored restored;
+  int line = 0;
+  const auto f = oriel::function(
+      [&](Tensor y) {
+        line = __LINE__ + 1;
+        return rounds == 1 ? y : y.permute({1, 0});
+      },
+      verified(1));
+  const Tensor x = Tensor::of<float>({{1, 2}, {0, 3}});
+  f(x);
+  rounds = 2;
+  const std::string text = error_of(f, x);
+  CHECK(has(text, "\"no movement\" has become \"Permute 1,0: float32 (2, 2)\""));
+  CHECK(has(text, "function_verify_test.cpp:" + std::to_string(line)));
+}
+
 TEST_CASE("what the callable writes is compared, and is not written where it differs") {
   const Restored restored;
   const auto f = oriel::function(

@@ -130,6 +130,10 @@ auto renamed(const Call& call, F&& f) {
     throw ShapeError(call.operation(), error.reason());
   } catch (const DTypeError& error) {
     throw DTypeError(call.operation(), error.reason());
+  } catch (const IndexError& error) {
+    throw IndexError(call.operation(), error.reason());
+  } catch (const OverflowError& error) {
+    throw OverflowError(call.operation(), error.reason());
   } catch (const ArgumentError& error) {
     throw ArgumentError(call.operation(), error.reason());
   }

@@ -193,6 +193,7 @@ TEST_CASE("counts near 2^63-1 are refused, and do not wrap to small ones") {
 TEST_CASE("products and sums of sizes name the operation that makes them") {
   const Tensor x = repeated(kHuge);
   CHECK(overflow([&] { repeat(x, {2}); }) == "repeat: 2 times axis 0 of (4611686018427387904) passes 2^63-1");
+  CHECK(overflow([&] { tile(x, {2}); }) == "tile: 2 times axis 0 of (4611686018427387904) passes 2^63-1");
   CHECK(overflow([&] {
           pad(x, {{kHuge, 0}});
         }) == "pad: (4611686018427387904, 0) on axis 0 of (4611686018427387904) passes 2^63-1");

@@ -1,6 +1,6 @@
 (* Theorem F on symbols: cuts a walk to the box where the masks of the inner view hold.
 
-   What: `cut_to_valid` and `cut_all` are the steps of merge_carries in engine/view/merging/merge_symbolic.cpp. Where
+   What: `cut_to_valid`, `cut_block` and `cut_all` are the steps of merge_carries in engine/view/merging/merge_symbolic.cpp. Where
          the trace holds, the box is the set where the constraints of the blocks hold (cut_all_right).
    Why:  on that box the value has to be affine (merge_value.v), and elsewhere the stack is invalid. *)
 Require Import ZArith Lia List Bool.
@@ -45,8 +45,9 @@ Definition least_position (up : bool) (lo hi b s : size) : size :=
 Definition beyond_position (up : bool) (lo hi b s : size) : size :=
   fun x => (if up then (hi x - 1 - b x) / s x else (lo x - b x) / s x) + 1.
 
-Definition cut_to_valid (period lo hi base : size) (l : list mover) : program boxed :=
-  let r := remainder_of base period l in
+(* The box on which lo <= n mod period < hi, where n is what `seen` walks from `from` on, over the box of l. *)
+Definition cut_to_valid (from : size) (seen : list mover) (period lo hi base : size) (l : list mover) : program boxed :=
+  let r := remainder_of from period seen in
   bind (carry_free r period) (fun free => if negb free then Ret Undecided else
   let all := fun x => (lo x <=? least r x) && (greatest r x <? hi x) in
   if all h then Ask all (fun b => Ret (if b then Box base l else Undecided)) else
@@ -66,12 +67,42 @@ Definition cut_to_valid (period lo hi base : size) (l : list mover) : program bo
         Mover (upwards m) (step m) (fun x => last x - first x) (fun x => start m x + first x) :: behind)))))))
   end).
 
+(* n / cut as a walk over the same box *)
+Fixpoint over (cut : size) (l : list mover) (slopes : list size) : list mover :=
+  match l, slopes with
+  | m :: l, s :: slopes =>
+    Mover (upwards m) (fun x => (step m x - s x) / cut x) (width m) (start m) :: over cut l slopes
+  | _, _ => []
+  end.
+
+(* The unit in which the counts of a block are whole: a longer step of the walk. *)
+Fixpoint unit_of (counts : list size) (unit : size) (l : list mover) : program size :=
+  match l with
+  | [] => Ret unit
+  | m :: l =>
+    if (unit h <? step m h) && forallb (fun n => known (fun x => n x mod step m x) 0) counts
+    then Ask (fun x => 0 <? step m x) (fun up => unit_of counts (if up then step m else unit) l)
+    else unit_of counts unit l
+  end.
+
+(* The digit n / unit decides; where n / unit is no walk, n itself. *)
+Definition cut_block (b : saxis) (cut base : size) (l : list mover) : program boxed :=
+  let period := fun x => cut x * s_extent b x in
+  let lo := fun x => s_lo b x * cut x in
+  let hi := fun x => s_hi b x * cut x in
+  bind (unit_of [period; lo; hi] cut l) (fun unit =>
+  let r := remainder_of base unit l in
+  bind (carry_free r unit) (fun digits => if digits
+    then cut_to_valid (fun x => (base x - begin r x) / unit x) (over unit l (slopes r)) (fun x => period x / unit x)
+      (fun x => lo x / unit x) (fun x => hi x / unit x) base l
+    else cut_to_valid base l period lo hi base l)).
+
 Fixpoint cut_all (bs : list saxis) (cut base : size) (l : list mover) : program boxed :=
   match bs with
   | [] => Ret (Box base l)
   | b :: bs => let next := fun x => cut x * s_extent b x in
     bind (given h (full_axis b)) (fun full => if full then cut_all bs next base l else
-    bind (cut_to_valid next (fun x => s_lo b x * cut x) (fun x => s_hi b x * cut x) base l) (fun r =>
+    bind (cut_block b cut base l) (fun r =>
     match r with Box base l => cut_all bs next base l | r => Ret r end))
   end.
 
@@ -176,21 +207,37 @@ Proof.
   intro B. pose proof (Z.div_mod a b ltac:(lia)). pose proof (Z.mod_neg_bound a b B). split; intro; nia.
 Qed.
 
-Lemma cut_to_valid_right period lo hi base l : 0 < period x ->
-  ensures h x (cut_to_valid period lo hi base l)
-    (cut_right base l (fun y => lo x <= (base x + walked l y) mod period x < hi x)).
+Definition same_box (seen l : list mover) := Forall2 (fun a b => start a = start b /\ width a = width b) seen l.
+Lemma same_inside seen l : same_box seen l -> forall y, inside seen y <-> inside l y.
 Proof.
-  intro C. unfold cut_to_valid. set (r := remainder_of base period l). by_bind.
+  induction 1 as [|a b seen l [S W] _ IH]; intros [|j y]; simpl; try tauto. rewrite S, W, IH. tauto.
+Qed.
+Lemma same_linear seen l : same_box seen l -> forall s y, linear seen s y = linear l s y.
+Proof.
+  induction 1 as [|a b seen l [S W] _ IH]; intros [|t s] [|j y]; simpl; auto. rewrite S, IH. reflexivity.
+Qed.
+Lemma same_length seen l : same_box seen l -> length seen = length l.
+Proof. induction 1; simpl; auto. Qed.
+
+Lemma cut_to_valid_right from seen period lo hi base l : 0 < period x -> same_box seen l ->
+  ensures h x (cut_to_valid from seen period lo hi base l)
+    (cut_right base l (fun y => lo x <= (from x + walked seen y) mod period x < hi x)).
+Proof.
+  intros C Same. unfold cut_to_valid. set (r := remainder_of from period seen). by_bind.
   apply (ensures_weaken _ _ _ _ _ (carry_free_right h x r period)). intros [] N; [|by_ret; exact I].
-  specialize (N eq_refl). pose proof (never_right h x base period l C N) as M. fold r in M. cbv zeta. cbn [negb].
+  specialize (N eq_refl). cbv zeta. cbn [negb].
+  assert (M : forall y, inside l y -> (from x + walked seen y) mod period x = begin r x + linear l (slopes r) y /\
+    least r x <= begin r x + linear l (slopes r) y <= greatest r x).
+  { intros y Iy. apply (same_inside seen l Same) in Iy. rewrite <- (same_linear seen l Same).
+    destruct (never_right h x from period seen C N y Iy) as (E & _ & B). split; [exact E | exact B]. }
   destruct ((lo h <=? least r h) && (greatest r h <? hi h)).
   { apply ensures_ask; intros b _ E. by_ret. destruct b; [|exact I]. rewrite andb_true_iff, Z.leb_le, Z.ltb_lt in E.
-    apply part_same. intros y Iy. destruct (M y Iy) as (-> & _ & B). lia. }
+    apply part_same. intros y Iy. destruct (M y Iy) as (-> & B). lia. }
   destruct ((greatest r h <? lo h) || (hi h <=? least r h)).
   { apply ensures_ask; intros b _ E. by_ret. destruct b; [|exact I]. rewrite orb_true_iff, Z.leb_le, Z.ltb_lt in E.
-    intros y Iy. destruct (M y Iy) as (-> & _ & B). lia. }
+    intros y Iy. destruct (M y Iy) as (-> & B). lia. }
   destruct (single _) as [[[a [m s]] b]|] eqn:S; [|by_ret; exact I].
-  assert (L : length l = length (slopes r)) by (symmetry; apply map_length).
+  assert (L : length l = length (slopes r)) by (rewrite <- (same_length seen l Same); symmetry; apply map_length).
   destruct (single_right _ _ _ _ _ S) as [E V]. rewrite combine_length, <- L, Nat.min_id in V.
   assert (F : map fst (combine l (slopes r)) = l).
   { clear -L. revert L. generalize (slopes r). induction l as [|m l IH]; intros [|s t] L; simpl in *; try discriminate;
@@ -205,9 +252,9 @@ Proof.
   apply ensures_ask; intros up _ Up.
   set (first0 := least_position _ _ _ _ _). set (beyond := beyond_position _ _ _ _ _).
   (* on the box, the constraint is a range of positions on this one axis *)
-  assert (P : forall y, inside l y -> (lo x <= (base x + walked l y) mod period x < hi x <->
+  assert (P : forall y, inside l y -> (lo x <= (from x + walked seen y) mod period x < hi x <->
     first0 x <= nth (length a) y 0 - start m x < beyond x)).
-  { intros y Iy. destruct (M y Iy) as (-> & _ & _). rewrite (V y (inside_length x l y Iy)).
+  { intros y Iy. destruct (M y Iy) as (-> & _). rewrite (V y (inside_length x l y Iy)).
     unfold first0, beyond, least_position, beyond_position. set (j := nth (length a) y 0 - start m x). destruct up.
     - apply Z.ltb_lt in Up. rewrite ceil_quotient_up, quotient_up by lia. lia.
     - apply Z.ltb_ge in Up. rewrite ceil_quotient_down, quotient_down by lia. lia. }
@@ -236,6 +283,59 @@ Proof.
     + rewrite E. apply cut_bounds; simpl; lia.
 Qed.
 
+(* ---- one constraint, by digits where n / cut is a walk *)
+
+Lemma over_same cut l : forall slopes, length slopes = length l -> same_box (over cut l slopes) l.
+Proof.
+  induction l as [|m l IH]; intros [|s slopes] L; simpl in *; try discriminate; constructor; auto. apply IH. congruence.
+Qed.
+Lemma walked_over cut l : forall slopes y, walked (over cut l slopes) y = quotient x cut l slopes y.
+Proof. induction l as [|m l IH]; intros [|s slopes] [|j y]; simpl; auto. rewrite IH. reflexivity. Qed.
+
+Lemma cut_right_imp base l (P Q : list Z -> Prop) r : (forall y, inside l y -> (Q y <-> P y)) ->
+  cut_right base l P r -> cut_right base l Q r.
+Proof.
+  intros H. destruct r as [|base' l'|]; simpl; auto; [|apply part_imp, H].
+  intros R y Iy X. apply (R y Iy), (H y Iy), X.
+Qed.
+
+Definition unit_for (counts : list size) (u : size) :=
+  0 < u x /\ Forall (fun n : size => n x = u x * (n x / u x)) counts.
+Lemma unit_of_right counts l : forall unit, unit_for counts unit ->
+  ensures h x (unit_of counts unit l) (unit_for counts).
+Proof.
+  induction l as [|m l IH]; intros unit U; simpl; [by_ret; exact U|].
+  destruct (_ && _) eqn:D; [|apply IH, U]. apply andb_true_iff in D. destruct D as [_ D].
+  apply ensures_ask. intros up _ Up. apply IH. destruct up; [|exact U]. apply Z.ltb_lt in Up. split; [exact Up|].
+  apply Forall_forall. intros n In. rewrite forallb_forall in D. apply Z_div_exact_full_2; [lia|].
+  exact (known_right _ _ (D n In)).
+Qed.
+
+Lemma cut_block_right b cut base l : 0 < cut x -> 0 < s_extent b x ->
+  ensures h x (cut_block b cut base l) (cut_right base l (fun y =>
+    s_lo b x * cut x <= (base x + walked l y) mod (cut x * s_extent b x) < s_hi b x * cut x)).
+Proof.
+  intros C S. unfold cut_block. set (period := fun x => cut x * s_extent b x). set (lo := fun x => s_lo b x * cut x).
+  set (hi := fun x => s_hi b x * cut x). assert (P0 : 0 < period x) by (unfold period; nia).
+  by_bind. eapply ensures_weaken; [apply (unit_of_right [period; lo; hi] l cut)|].
+  { split; [exact C|]. unfold period, lo, hi. repeat constructor; [rewrite (Z.mul_comm (cut x))| |];
+      rewrite Z.div_mul by lia; lia. }
+  intros unit [U Counts]. inversion Counts as [|? ? E Counts1]; subst. inversion Counts1 as [|? ? L Counts2]; subst.
+  inversion Counts2 as [|? ? H _]; subst. clear Counts Counts1 Counts2. by_bind.
+  apply (ensures_weaken _ _ _ _ _ (carry_free_right h x (remainder_of base unit l) unit)). intros [] N.
+  - specialize (N eq_refl). pose proof (never_right h x base unit l U N) as M. cbv zeta in M.
+    set (r := remainder_of base unit l) in *.
+    assert (Same : same_box (over unit l (slopes r)) l) by (apply over_same, map_length).
+    assert (P1 : 0 < period x / unit x) by nia.
+    eapply ensures_weaken; [apply (cut_to_valid_right (fun x => (base x - begin r x) / unit x) (over unit l (slopes r))
+      (fun x => period x / unit x) (fun x => lo x / unit x) (fun x => hi x / unit x) base l P1 Same)|]. intro found.
+    apply cut_right_imp. intros y Iy. rewrite walked_over. destruct (M y Iy) as (_ & <- & _).
+    rewrite (digit_constraint (unit x)) by assumption.
+    change (cut x * s_extent b x) with (period x). change (s_lo b x * cut x) with (lo x).
+    change (s_hi b x * cut x) with (hi x). rewrite <- E, !(Z.mul_comm _ (unit x)), <- L, <- H. reflexivity.
+  - apply cut_to_valid_right; [exact P0|]. clear. induction l; constructor; auto.
+Qed.
+
 (* ---- all constraints *)
 
 Lemma full_holds b cut n : 0 < s_extent b x -> 0 < cut -> full_axis b x = true ->
@@ -260,8 +360,7 @@ Proof.
     - intros y Iy. rewrite Q. apply R, Iy.
     - revert R. apply part_imp. intros y _. apply Q. }
   clear Rest. by_bind.
-  apply (ensures_weaken _ _ _ _ _ (cut_to_valid_right (fun x => cut x * s_extent b x) (fun x => s_lo b x * cut x)
-    (fun x => s_hi b x * cut x) base l ltac:(simpl; nia))).
+  apply (ensures_weaken _ _ _ _ _ (cut_block_right b cut base l C S)).
   intros [|base' l'|] R; cbn [cut_right] in R; [by_ret | | by_ret; exact I].
   - simpl. intros y Iy X. inversion X; subst. apply (R y Iy). assumption.
   - apply (ensures_weaken _ _ _ _ _ (IH (fun x => cut x * s_extent b x) base' l' ltac:(simpl; nia))).

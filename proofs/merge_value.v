@@ -19,11 +19,12 @@ Notation mover := (@mover assignment).
 
 (* ---- the linear form of n mod cut *)
 
-Definition slope_in (begin cut : size) (m : mover) : size :=
-  fun x => (begin x + step m x mod cut x) mod cut x - begin x.
-
 Section Run.
 Variable h : assignment.
+
+(* of the two slopes that a step has, the one that stays below the cut for the hints *)
+Definition slope_in (begin cut : size) (m : mover) : size :=
+  fun x => if begin h + step m h mod cut h <? cut h then step m x mod cut x else step m x mod cut x - cut x.
 
 (* how far the slopes whose sign is `up` for the hints reach *)
 Fixpoint reach (up : bool) (l : list mover) (slopes : list size) : size :=
@@ -93,10 +94,10 @@ Fixpoint quotient (cut : size) (l : list mover) (slopes : list size) (y : list Z
 Lemma slope_divides b cut m : 0 < cut x ->
   step m x = slope_in b cut m x + cut x * ((step m x - slope_in b cut m x) / cut x).
 Proof.
-  intro C. unfold slope_in. set (t := step m x). set (c := cut x) in *.
-  pose proof (Z.div_mod t c ltac:(lia)). pose proof (Z.div_mod (b x + t mod c) c ltac:(lia)) as D.
-  set (k := (b x + t mod c) / c) in *. set (e := (b x + t mod c) mod c) in *.
-  replace (t - (e - b x)) with ((t / c + k) * c) by lia. rewrite Z.div_mul by lia. lia.
+  intro C. unfold slope_in. set (t := step m x). set (c := cut x) in *. pose proof (Z.div_mod t c ltac:(lia)).
+  destruct (_ <? _).
+  - replace (t - t mod c) with (t / c * c) by lia. rewrite Z.div_mul by lia. lia.
+  - replace (t - (t mod c - c)) with ((t / c + 1) * c) by lia. rewrite Z.div_mul by lia. lia.
 Qed.
 
 Lemma walked_split b cut l : 0 < cut x -> forall y,

@@ -1,6 +1,7 @@
 // Floor division and remainder.
 #include <algorithm>
 #include <numeric>
+#include <optional>
 #include <utility>
 
 #include "oriel/error.hpp"
@@ -192,25 +193,50 @@ Expr mod_by_constant(Expr a, std::int64_t divisor) {
 
 }  // namespace
 
-Expr exact_quotient(Expr a, Expr b) try {
+namespace {
+
+// a == quotient*b + rest, by long division: the quotient takes the terms that b's leading term divides.
+Split long_division(Expr a, Expr b) {
   Pool& pool = *a->pool;
-  if (b->is_constant(0)) return nullptr;
   const Terms divisor = terms_of(b);
   const Terms::Term lead = divisor.terms.empty() ? Terms::Term{pool.constant(1), divisor.constant} : divisor.terms[0];
-  Expr quotient = pool.constant(0);
-  Expr rest = a;
+  Split out{pool.constant(0), pool.constant(0)};
+  Expr left = a;
   // The order of terms is one of monomials, so each step removes the leading term for good.
-  for (std::size_t step = 0; step <= kMaxQuotientTerms && !rest->is_constant(0); ++step) {
-    const Terms terms = terms_of(rest);
+  for (std::size_t step = 0; step <= kMaxQuotientTerms && !left->is_constant(0); ++step) {
+    const Terms terms = terms_of(left);
     const Terms::Term first = terms.terms.empty() ? Terms::Term{pool.constant(1), terms.constant} : terms.terms[0];
-    if (!divides_exactly(lead.coefficient, first.coefficient)) return nullptr;
-    const Expr factor = lead.term->kind == Kind::constant ? first.term : without_factors(first.term, lead.term);
-    if (factor == nullptr) return nullptr;
-    const Expr part = mul(factor, first.coefficient / lead.coefficient);
-    quotient = add(quotient, part);
-    rest = sub(rest, mul(part, b));
+    Expr factor = nullptr;
+    if (divides_exactly(lead.coefficient, first.coefficient))
+      factor = lead.term->kind == Kind::constant ? first.term : without_factors(first.term, lead.term);
+    const Expr part = factor == nullptr ? nullptr : mul(factor, first.coefficient / lead.coefficient);
+    const Expr taken = part == nullptr ? mul(first.term, first.coefficient) : mul(part, b);
+    Expr& grown = part == nullptr ? out.rest : out.quotient;
+    grown = add(grown, part == nullptr ? taken : part);
+    left = sub(left, taken);
   }
-  return rest->is_constant(0) ? quotient : nullptr;
+  out.rest = add(out.rest, left);
+  return out;
+}
+
+// The floor and the remainder, if long division by a sum leaves what is known to lie in [0, b), or one b below.
+std::optional<Split> decided_division(Expr a, Expr b) try {
+  const Split split = long_division(a, b);
+  if (split.quotient->is_constant(0)) return std::nullopt;
+  if (lies_below(split.rest, b)) return split;
+  const Expr above = add(split.rest, b);
+  if (split.rest->bounds.hi < 0 && lies_below(above, b)) return Split{add(split.quotient, -1), above};
+  return std::nullopt;
+} catch (const OverflowError&) {
+  return std::nullopt;
+}
+
+}  // namespace
+
+Expr exact_quotient(Expr a, Expr b) try {
+  if (b->is_constant(0)) return nullptr;
+  const Split split = long_division(a, b);
+  return split.rest->is_constant(0) ? split.quotient : nullptr;
 } catch (const OverflowError&) {
   return nullptr;
 }
@@ -224,7 +250,9 @@ Expr floor_div(Expr a, Expr b) {
   const Terms divisor = terms_of(b);
   Expr numerator = a;
   Expr whole = pool.constant(0);
-  if (divisor.constant == 0 && divisor.terms.size() == 1) {
+  if (divisor.constant != 0 || divisor.terms.size() != 1) {
+    if (const auto decided = decided_division(a, b)) return decided->quotient;
+  } else {
     const auto [term, coefficient] = divisor.terms[0];
     const Split split = split_multiples(pool, terms_of(a), term, coefficient);
     whole = split.quotient;
@@ -269,7 +297,9 @@ Expr mod(Expr a, Expr b) {
   if (exact_quotient(a, b) != nullptr) return pool.constant(0);
   const Terms divisor = terms_of(b);
   Expr rest = a;
-  if (divisor.constant == 0 && divisor.terms.size() == 1) {
+  if (divisor.constant != 0 || divisor.terms.size() != 1) {
+    if (const auto decided = decided_division(a, b)) return decided->rest;
+  } else {
     const auto [term, coefficient] = divisor.terms[0];
     rest = split_multiples(pool, terms_of(a), term, coefficient).rest;
     const Expr common = common_factors(terms_of(rest), term);

@@ -60,13 +60,14 @@ struct Remainder {
   SymBool fits_above;  // greatest < cut
 };
 
-/// The linear form of n mod cut; nullopt if the sign of a slope has no hint.
+/// The linear form of n mod cut; nullopt if the sign of a slope has no hint. Of the two slopes that a step has, it is
+/// the one that does not leave [0, cut) for the hints.
 std::optional<Remainder> remainder_of(const SymWalk& walk, SymInt cut) {
   const SymInt start = walk.base % cut;
   Remainder r{start, SymList(walk.rank(), SymInt(0)), start, start, {}, true, true};
   for (std::size_t d = 0; d < walk.rank(); ++d) {
-    const SymInt slope = (start + walk.step[d] % cut) % cut - start;
-    r.slope[d] = slope;
+    const SymInt step = walk.step[d] % cut;
+    const SymInt slope = r.slope[d] = sym::hint(start + step < cut).value_or(true) ? step : step - cut;
     const SymBool upwards = slope >= 0;
     const std::optional<bool> hint = sym::hint(upwards);
     if (!hint) return std::nullopt;
@@ -97,9 +98,28 @@ Carries carries(const Remainder& r, bool record_somewhere) {
 
 SymInt ceil_quotient(SymInt a, SymInt b) { return -((-a) / b); }
 
-/// Cuts the walk to the box on which `lo <= n mod period < hi`.
-BoxVerdict cut_to_valid(SymWalk& walk, SymList& start, SymInt period, SymInt lo, SymInt hi) {
-  const std::optional<Remainder> r = remainder_of(walk, period);
+/// What divides the extent and the bounds of a block, counted in n, for all values: a step of the walk that is longer
+/// than the cut below the block, or the cut.
+SymInt unit_of(const SymWalk& walk, const Block& block, SymInt cut) {
+  const auto known = [&](SymInt n, SymInt step) { return is_zero(n * cut % step); };
+  SymInt unit = cut;
+  for (const SymInt step : walk.step)
+    if (sym::hint(step > unit).value_or(false) && known(block.extent, step) && known(block.lo, step) &&
+        known(block.hi, step) && step > 0)
+      unit = step;
+  return unit;
+}
+
+/// floor(n / cut) as a walk over the same box. Precondition: n mod cut is the linear form r on all of it.
+SymWalk quotient_of(SymWalk walk, const Remainder& r, SymInt cut) {
+  walk.base = (walk.base - r.start) / cut;
+  for (std::size_t d = 0; d < walk.rank(); ++d) walk.step[d] = (walk.step[d] - r.slope[d]) / cut;
+  return walk;
+}
+
+/// Cuts the walk to the box on which `lo <= n mod period < hi`, where n is what `seen` walks, over the same box.
+BoxVerdict cut_to_valid(SymWalk& walk, SymList& start, const SymWalk& seen, SymInt period, SymInt lo, SymInt hi) {
+  const std::optional<Remainder> r = remainder_of(seen, period);
   if (!r || carries(*r, false) != Carries::Never) return BoxVerdict::Unknown;
   const SymBool inside[] = {lo <= r->least, r->greatest < hi};
   if (sym::hint(inside[0]).value_or(false) && sym::hint(inside[1]).value_or(false)) {
@@ -145,7 +165,14 @@ MergeResult merge_carries(const View& outer, OuterWalk<SymInt> outer_walk, const
   Assumptions<SymInt> assumed = blocks.assumed;
   for (const Block& block : blocks.list) {
     if (!block.full(assumed)) {
-      switch (cut_to_valid(walk, start, cut * block.extent, block.lo * cut, block.hi * cut)) {
+      // Where floor(n / unit) is a walk, the question is about fewer axes.
+      SymInt unit = unit_of(walk, block, cut);
+      const std::optional<Remainder> below = remainder_of(walk, unit);
+      const bool digits = below && carries(*below, false) == Carries::Never;
+      const SymWalk seen = digits ? quotient_of(walk, *below, unit) : walk;
+      if (!digits) unit = 1;
+      switch (
+          cut_to_valid(walk, start, seen, cut * block.extent / unit, block.lo * cut / unit, block.hi * cut / unit)) {
         case BoxVerdict::Nothing:
           return merged_invalid(outer.shape);
         case BoxVerdict::Box:

@@ -49,7 +49,12 @@ TEST_CASE("canonical form keeps the value") {
     RC_LOG() << text_of(tree) << " is " << sym::to_string(e);
     RC_ASSERT(sym::parse(pool, sym::to_string(e), symbol) == e);
     const Interval range = sym::range(e, [&](Expr) { return std::optional(Interval{lo, lo + 3}); });
-    const Expr without = sym::substitute(e, {{symbol("s0"), sym::add(sym::mul(symbol("s1"), 2), 1)}});
+    Expr without = nullptr;
+    try {
+      without = sym::substitute(e, {{symbol("s0"), sym::add(sym::mul(symbol("s1"), 2), 1)}});
+    } catch (const ArgumentError&) {  // a divisor has become 0
+      return;
+    }
     for_each_values(Values(kSymbols, lo), Values(kSymbols, lo + 3), [&](const Values& values) {
       const auto expected = value_of(tree, values);
       if (!expected) return;

@@ -98,6 +98,12 @@ TEST_CASE("division: common factors cancel and multiples leave") {
   CHECK(infix("a % 12 % 4") == "a % 4");
   CHECK(infix("a*b % a") == "0");
   CHECK(infix("a % 8", {0, 7}) == "a");
+  // Long division by a sum, where what is left is known to be below it.
+  CHECK(infix("(2*a + 5) % (a + 2)", {0, 1000}) == "1");
+  CHECK(infix("(2*a + 5) // (a + 2)", {0, 1000}) == "2");
+  CHECK(infix("(3*a + 5) // (a + 2)", {0, 1000}) == "2");
+  CHECK(infix("(a*a + 3*a + 2) % (a + 2)", {0, 1000}) == "0");
+  CHECK(infix("(2*a + 9) // (a + 2)", {0, 1000}) == "(2*a + 9) // (a + 2)");
   CHECK(infix("a // 8", {0, 7}) == "0");
   CHECK(infix("a // 8", {8, 15}) == "1");
   CHECK(infix("a // 1") == "a");

@@ -90,6 +90,27 @@ TEST_CASE("a guard over a quotient is kept if no other says that its divisor is 
   CHECK(guards(env) == "2*(1 % (a*b)) != 0; b != 1");
 }
 
+TEST_CASE("shifts along several axes, each with its edge, are one view for all sizes") {
+  ShapeEnv env;
+  const SymInt a = env.symbol("a", 40, {2, {}}), b = env.symbol("b", 30, {2, {}});
+  const auto stacked = [](View outer, View inner) { return ShapeTracker::from_views({inner, outer}).simplify().str(); };
+  const auto view = [](Shape shape, Ints strides, SymInt offset, Ranges mask) {
+    return View::make(shape, strides, offset, mask);
+  };
+  // A roll over two axes: the rows that are left are an interval of elements, and the steps of the walk say which.
+  CHECK(stacked(view({a, b}, {b, 1}, -2, {{0, a}, {2, b}}), view({a, b}, {b, 1}, -b, {{1, a}, {0, b}})) ==
+        "(a,b):(b,1)-b - 2[1:a,2:b)");
+  // One neighbour of a stencil over a padded field.
+  CHECK(stacked(view({a, b}, {b + 2, 1}, 2 * b + 5, {}),
+                view({a + 2, b + 2}, {b, 1}, -b - 1, {{1, a + 1}, {1, b + 1}})) == "(a,b):(b,1)+b[0:a - 1,0:b)");
+  CHECK(stacked(view({a, b}, {b, 1}, 1, {{0, a}, {0, b - 1}}), view({a, b}, {0, 1}, 0, {{a - 1, a}, {0, b}})) ==
+        "(a,b):(0,1)+1[a - 1:a,0:b - 1)");
+  // Reversed columns of the rows below.
+  CHECK(stacked(view({a + 3, b + 3}, {b, -1}, 2, {{0, a + 3}, {0, 2}}),
+                view({a + 3, b}, {b, 1}, -a * b - b, {{a + 1, a + 3}, {0, b}})) ==
+        "(a + 3,b + 3):(b,-1)-a*b - b + 2[a + 1:a + 3,0:2)");
+}
+
 TEST_CASE("axes of a symbolic stack are split as the hints call for") {
   ShapeEnv env;
   const SymInt b = env.symbol("b", 3, {2, {}});

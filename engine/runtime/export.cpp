@@ -416,7 +416,7 @@ void add_roots(ExportUnit& unit, std::span<const NodePtr> roots, const NameLeave
   schedule::FusionLimits limits = limits_of(backend::backend_for(device));
   if (sizes.general) {
     limits.parts = 1;
-    limits.expand_factor = 1;  // what an expand repeats is stored: rows may be long
+    limits.asks = false;
     limits.patterns = {.product_work = 0, .product_side = 0, .product_depth = 0, .vector_work = 0, .window_work = 0};
   }
   // Rows of numbers are kept on the stack, which may be small on the target; those of symbols in scratch.

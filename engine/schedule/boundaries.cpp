@@ -7,6 +7,7 @@
 
 #include "schedule/estimate.hpp"
 #include "schedule/rates.hpp"
+#include "sym/decide.hpp"
 #include "view/stacks/questions.hpp"
 
 namespace oriel::schedule {
@@ -190,10 +191,12 @@ bool Recomputation::keeps_row(EntryId v, const Kernel& k) const {
   return row_bytes <= count(limits(k).row_bytes);
 }
 
-// Do the points that need v outnumber its elements by more than the limit?
-bool Boundaries::repeats(SymInt points, EntryId v, std::int64_t most) const {
-  if (points.is_symbolic() || properties(v).symbolic) return points >= numel(arena_[v].shape()) * (most + 1);
-  return points.value() / properties(v).elements > most;
+// Do the points that need v outnumber its elements by more than the limit, or may they?
+bool Boundaries::repeats(SymInt points, EntryId v, const FusionLimits& limits) const {
+  if (!points.is_symbolic() && !properties(v).symbolic)
+    return points.value() / properties(v).elements > limits.expand_factor;
+  const SymBool often = points >= numel(arena_[v].shape()) * (limits.expand_factor + 1);
+  return limits.asks ? static_cast<bool>(often) : sym::known(often).value_or(true);
 }
 
 std::string Boundaries::of_value(EntryId v) {
@@ -212,7 +215,7 @@ std::string Boundaries::of_value(EntryId v) {
       const SymInt size = k.size(p.scope);
       const std::int64_t points = estimate(size);
       if (std::string why = patterns_.end_of_results(v, points); !why.empty()) return why;
-      if (!repeats(size, v, limits(k).expand_factor)) continue;
+      if (!repeats(size, v, limits(k))) continue;
       if (f.row_level && p.scope == kRootScope && !k.outer_known && points > 0) {
         std::vector<bool> axes = inliner_.needed_axes(k, p.map);
         if (graph_.maps.injective(p.map, axes)) {

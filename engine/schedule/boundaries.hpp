@@ -55,7 +55,7 @@ class Boundaries : FormingPart {
   std::string of_stage(EntryId v, const Use& p);
 
  private:
-  bool repeats(SymInt points, EntryId v, std::int64_t most) const;
+  bool repeats(SymInt points, EntryId v, const FusionLimits& limits) const;
 
   Budget& budget_;
   KernelPatterns& patterns_;

@@ -5,6 +5,7 @@
 #include <algorithm>
 
 #include "base/hash.hpp"
+#include "graph/build.hpp"
 #include "schedule/estimate.hpp"
 
 namespace oriel::schedule {
@@ -152,10 +153,9 @@ KernelId OutputMerging::kernel_to_extend(EntryId v) {
   if (it == last_with_.end()) return -1;
   const Kernel& k = kernel(it->second);
   const EntryId theirs = joinable_reduction(k.root), ours = joinable_reduction(v);
-  if (k.device != arena_.device(v) || arena_[k.root].shape() != arena_[v].shape() ||
-      (theirs == kNone) != (ours == kNone))
-    return -1;
-  if (ours != kNone && (arena_[arena_[theirs].source[0]].shape() != arena_[arena_[ours].source[0]].shape() ||
+  const auto same_shape = [&](EntryId a, EntryId b) { return graph::known_same(arena_[a].shape(), arena_[b].shape()); };
+  if (k.device != arena_.device(v) || !same_shape(k.root, v) || (theirs == kNone) != (ours == kNone)) return -1;
+  if (ours != kNone && (!same_shape(arena_[theirs].source[0], arena_[ours].source[0]) ||
                         std::get<Ints>(arena_[theirs].node->arg) != std::get<Ints>(arena_[ours].node->arg) ||
                         !patterns_.conflict(ours, theirs).empty()))
     return -1;

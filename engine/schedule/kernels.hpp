@@ -24,6 +24,8 @@ struct FusionLimits {
   static constexpr int kUnlimited = 1 << 20;
   /// A computed value is stored, not recomputed, when the points that need it outnumber its elements by more than this.
   std::int64_t expand_factor = 16;
+  /// Whether sizes that are symbols may be asked for that, as a guard. If not, what may be repeated so often is stored.
+  bool asks = true;
   /// ... or when evaluating it at several places repeats more than this many operations per element.
   std::int64_t repeated_work = 32;
   int instructions = 16384;

@@ -2,6 +2,7 @@
 
 #include <algorithm>
 
+#include "graph/build.hpp"
 #include "view/stacks/index_maps.hpp"
 #include "view/stacks/questions.hpp"
 

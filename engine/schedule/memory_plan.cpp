@@ -6,6 +6,7 @@
 #include <numeric>
 #include <queue>
 
+#include "graph/build.hpp"
 #include "schedule/estimate.hpp"
 
 namespace oriel::schedule {
@@ -21,7 +22,7 @@ constexpr std::size_t kMostSteps = 1 << 20;
 // Does each row-major position lie at the same place in memory?
 bool same_order(const Entry& a, const Entry& b) {
   if (a.strides == nullptr || b.strides == nullptr) return a.strides == b.strides;
-  return *a.strides == *b.strides && a.shape() == b.shape();
+  return graph::known_same(*a.strides, *b.strides) && graph::known_same(a.shape(), b.shape());
 }
 
 class Donation {

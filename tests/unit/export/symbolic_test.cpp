@@ -262,6 +262,20 @@ TEST_CASE("an export serves squares, few rows and odd sizes, whatever sizes were
   const auto pool = function([](Tensor x) { return avg_pool2d(x, {2, 2}); }, open);
   add("pool", pool, {2, 3, 40, 30}, {{2, 3, 41, 30}, {3, 2, 40, 31}, {2, 2, 7, 7}, {2, 3, 16, 16}}, one);
 
+  // Neighbours along two axes, beyond whose edges is 0, the other end or a mirror.
+  const auto heat = function(
+      [](Tensor x) {
+        const Tensor p = pad(x, {{1, 1}, {1, 1}});
+        const auto at = [&](int i, int j) { return p.slice({{i, x.size(0) + i}, {j, x.size(1) + j}}); };
+        return x + 0.1F * (at(0, 1) + at(2, 1) + at(1, 0) + at(1, 2) - 4 * x);
+      },
+      open);
+  CHECK(add("heat", heat, {40, 30}, {{7, 7}, {2, 90}, {300, 3}}, one) == 0);
+  const auto rolled = function([](Tensor x) { return x + roll(x, {1, -2}, {0, 1}) * 0.5F; }, open);
+  CHECK(add("rolled", rolled, {40, 30}, {{7, 7}, {2, 90}, {300, 3}}, one) == 0);
+  const auto mirrored = function([](Tensor x) { return pad(x, {{1, 2}, {2, 1}}, PadMode::reflect); }, open);
+  add("mirrored", mirrored, {40, 30}, {{7, 7}, {4, 90}, {300, 5}}, one);
+
   const auto product = function([](Tensor x, Tensor y) { return matmul(x, y); }, open);
   const auto factors = [](const Sizes& s) {
     return std::vector<Tensor>{ramp({s[0], s[1]}, 0.37), ramp({s[1], s[2]}, 0.11)};

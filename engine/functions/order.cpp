@@ -200,12 +200,14 @@ Value listed(const Call& call, const std::vector<double>& numbers, DType dtype, 
   return parts[0];
 }
 
-Tensor quantiles(const Operand& x, const std::vector<double>& q, std::int64_t axis, KeepDim keepdim, Between between,
-                 bool single, bool ignore_nan = false) {
-  const Ordering o(ignore_nan ? "nanquantile" : "quantile", x, axis);
-  for (const double part : q) {
-    if (!(part >= 0 && part <= 1))
-      throw ArgumentError(o.call.operation(), fmt::format("q is {}; give a number in [0, 1]", part));
+/// `whole`: the q of the largest element.
+Tensor quantiles(const char* name, const Operand& x, std::vector<double> q, double whole, std::int64_t axis,
+                 KeepDim keepdim, Between between, bool single, bool ignore_nan = false) {
+  const Ordering o(name, x, axis);
+  for (double& part : q) {
+    if (!(part >= 0 && part <= whole))
+      throw ArgumentError(o.call.operation(), fmt::format("q is {}; give a number in [0, {}]", part, whole));
+    part /= whole;
   }
   o.need_elements();
   const DType dtype = api::floating_dtype(o.source.dtype()), wide = api::wide_dtype(dtype);
@@ -253,17 +255,23 @@ Tensor quantiles(const Operand& x, const std::vector<double>& q, std::int64_t ax
 }  // namespace
 
 Tensor quantile(const Operand& x, double q, std::int64_t axis, KeepDim keepdim, Between between) {
-  return quantiles(x, {q}, axis, keepdim, between, true);
+  return quantiles("quantile", x, {q}, 1, axis, keepdim, between, true);
 }
 Tensor quantile(const Operand& x, const std::vector<double>& q, std::int64_t axis, KeepDim keepdim, Between between) {
-  return quantiles(x, q, axis, keepdim, between, false);
+  return quantiles("quantile", x, q, 1, axis, keepdim, between, false);
+}
+Tensor percentile(const Operand& x, double q, std::int64_t axis, KeepDim keepdim, Between between) {
+  return quantiles("percentile", x, {q}, 100, axis, keepdim, between, true);
+}
+Tensor percentile(const Operand& x, const std::vector<double>& q, std::int64_t axis, KeepDim keepdim, Between between) {
+  return quantiles("percentile", x, q, 100, axis, keepdim, between, false);
 }
 Tensor nanquantile(const Operand& x, double q, std::int64_t axis, KeepDim keepdim, Between between) {
-  return quantiles(x, {q}, axis, keepdim, between, true, true);
+  return quantiles("nanquantile", x, {q}, 1, axis, keepdim, between, true, true);
 }
 Tensor nanquantile(const Operand& x, const std::vector<double>& q, std::int64_t axis, KeepDim keepdim,
                    Between between) {
-  return quantiles(x, q, axis, keepdim, between, false, true);
+  return quantiles("nanquantile", x, q, 1, axis, keepdim, between, false, true);
 }
 
 namespace {

@@ -277,11 +277,11 @@ Tensor reduce(const Operand& x, std::string_view pattern, Combine how, ListOf<Na
   return Value(call, Access::node(reduced)).permute(order_of(kept, right)).reshape(p.joined(p.right)).tensor();
 }
 
-Tensor repeat(const Operand& x, std::string_view pattern, ListOf<NamedSize> sizes) {
+Tensor repeat(const Operand& x, const detail::PatternText& pattern, ListOf<NamedSize> sizes) {
   base::need<base::kFurther>("repeat");
   const Call call("repeat", x);
   const Value source(call, call.node(x));
-  PatternReader reader(call, pattern, source.shape(), sizes);
+  PatternReader reader(call, pattern.text, source.shape(), sizes);
   reader.need_all(true);
   const Pattern p = std::move(reader).pattern();
   // New axes stand in place with extent 1, and are then expanded.

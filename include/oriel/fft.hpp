@@ -102,8 +102,20 @@ using FftLength = SliceEnd;
                           FftNorm norm = FftNorm::backward);
 /// @}
 
-/// The last element of a window: periodic windows of n elements are the first n of symmetric ones of n + 1.
-enum class WindowEnd { periodic, symmetric };
+// clang-format off
+#define ORIEL_COMPLEX_CONVOLUTION(name) [[nodiscard]] Complex name(const ComplexArgument& x, const ComplexOperand& w, const ConvOptions& options = {});
+/// Convolutions (windows.hpp) of complex numbers, by four of their parts, or two where w is real.
+/// @{
+ORIEL_COMPLEX_CONVOLUTION(conv1d) ORIEL_COMPLEX_CONVOLUTION(conv2d) ORIEL_COMPLEX_CONVOLUTION(conv3d)
+/// @}
+#undef ORIEL_COMPLEX_CONVOLUTION
+    // clang-format on
+
+    /// The last element of a window: periodic windows of n elements are the first n of symmetric ones of n + 1.
+    enum class WindowEnd {
+      periodic,
+      symmetric
+    };
 // clang-format off
 namespace detail { enum class WindowKind { bartlett, hann, hamming, blackman, kaiser }; Tensor window(WindowKind kind, SymInt n, double beta, DType dtype, WindowEnd end, Site site); }
 // clang-format on

@@ -89,8 +89,9 @@ enum class Between { linear, lower, higher, nearest, midpoint };
 /// The position in `sorted` at which each element of `values` would be put in to keep the order, as int64: in front of
 /// equal elements, or behind them if `right`. `sorted` is a vector, or has the axes of `values` and is searched along
 /// the last one. Nothing checks that it is sorted. A NaN goes to the end. Elements of different dtypes are compared by
-/// their values: nothing is rounded to a common dtype. Costs log2(extent) reads for each value; a captured function
-/// makes an entry for each extent of `sorted`. Throws ShapeError if the shapes do not fit.
+/// their values: nothing is rounded to a common dtype. Costs log2(extent) reads for each value; in a captured function
+/// of symbolic extents 16, where one entry serves all extents below 65536, and 32 or 48 beyond. Throws ShapeError if
+/// the shapes do not fit.
 ///   searchsorted(Tensor::of<int>({1, 3, 5}), Tensor::of<int>({3, 4}));  // {1, 2}
 [[nodiscard]] Tensor searchsorted(const Tensor& sorted, const Operand& values, bool right = false);
 /// searchsorted of a vector of boundaries.

@@ -36,6 +36,10 @@ template <std::same_as<Tensor> T, class... More> detail::Nothing einsum(std::str
 // left, and of those that only the result has. Throws ArgumentError, which quotes the pattern, if it is malformed or
 // does not fit x.
 
+// clang-format off
+/// The pattern of a repetition: a text. No list in braces converts to it, which is one of counts: repeat(x, {0}).
+namespace detail { struct PatternText { std::string_view text; template <std::convertible_to<std::string_view> T> PatternText(const T& pattern) : text(pattern) {} }; }  // NOLINT
+// clang-format on
 /// A name of a pattern and its extent.
 struct NamedSize {
   std::string_view name;  ///< as the pattern has it
@@ -51,7 +55,7 @@ struct NamedSize {
 [[nodiscard]] Tensor reduce(const Operand& x, std::string_view pattern, Combine how, ListOf<NamedSize> sizes = {});
 /// The same elements, repeated along the axes that only the right has.
 ///   repeat(x, "h w -> h (w c)", {{"c", 3}})
-[[nodiscard]] Tensor repeat(const Operand& x, std::string_view pattern, ListOf<NamedSize> sizes = {});
+[[nodiscard]] Tensor repeat(const Operand& x, const detail::PatternText& pattern, ListOf<NamedSize> sizes = {});
 
 /// The sum of products over the last `count` axes of a and the first `count` of b.
 ///   tensordot(a, b, 1)  // of matrices: matmul

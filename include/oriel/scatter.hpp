@@ -112,7 +112,8 @@ enum class IncludeSelf : bool { no, yes };
 
 /// How often each number from 0 on occurs in x, a tensor of integers, as int64; with `weights`, which has the shape of
 /// x, their sums, in the dtype of floats, else in that of sum(). The result has max(x) + 1 elements, at least `least`:
-/// reading the largest number realises x. Where the count is known, segment_sum(1, x, count) reads nothing. Throws
+/// reading the largest number realises x; in a captured function each call reads it, and the size is a symbol. Where
+/// the count is known, segment_sum(1, x, count) reads nothing. Throws
 /// ArgumentError for negative numbers, OverflowError for 2^63-1 and above.
 ///   bincount(Tensor::of<int>({1, 3, 1}));  // {0, 2, 0, 1}
 /// @{

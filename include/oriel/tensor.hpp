@@ -41,6 +41,9 @@ concept ElementRange = requires(R& range) {
   *range.begin() != *range.end();
   ++range.begin();
 };
+// clang-format off
+template <class T> struct ThreeAxes { ThreeAxes(std::initializer_list<std::initializer_list<std::initializer_list<T>>>) {} };
+// clang-format on
 }  // namespace detail
 
 /// An array of one dtype and shape, on one device. Operations return at once. Work runs when a result is asked for
@@ -222,7 +225,7 @@ class Tensor : public TensorMethods {
   template <detail::PlainNumber T, class... More> explicit Tensor(T, T, More...) { static_assert(detail::kNever<T>, "zeros({2, 3}) has the shape (2, 3), Tensor::of<float>({2, 3}) these elements"); }
   template <class T> void operator=(std::initializer_list<T>) { static_assert(detail::kNever<T>, "elements in braces are Tensor::of<float>({2, 3})"); }  // NOLINT
   template <class T, detail::PlainNumber... More> static detail::Nothing of(T, More...) { static_assert(detail::kNever<T>, "elements are one list: Tensor::of<float>({1, 2, 3})"); return {}; }
-  template <class T> static detail::Nothing of(std::initializer_list<std::initializer_list<std::initializer_list<T>>>) { static_assert(detail::kNever<T>, "lists of one or two axes; more by reshape: Tensor::of<float>({1, 2, 3, 4}).reshape({2, 1, 2})"); return {}; }
+  template <class T> static detail::Nothing of(const detail::ThreeAxes<T>&) { static_assert(detail::kNever<T>, "lists of one or two axes; more by reshape: Tensor::of<float>({1, 2, 3, 4}).reshape({2, 1, 2})"); return {}; }
   template <class T, detail::Size U, class... More> static detail::Nothing from(const T&, U, const More&...) { static_assert(detail::kNever<T>, "the shape is one list: Tensor::from(data, {3, 4})"); return {}; }
   template <class T> static detail::Nothing from(std::initializer_list<T>, const Shape& = {}) { static_assert(detail::kNever<T>, "elements in braces are Tensor::of<float>({1, 2, 3})"); return {}; }
   template <class T = Tensor> detail::Nothing size() const { static_assert(detail::kNever<T>, "x.numel() is the number of elements, x.size(axis) an extent, x.rank() the number of axes"); return {}; }

@@ -252,6 +252,51 @@ TEST_CASE("the largest element and its position are found in one pass") {
   CHECK((scalars.values.item<float>() == 2.5F && scalars.positions.item<std::int64_t>() == 0));
 }
 
+TEST_CASE("searches have one plan for many extents") {
+  const FunctionOptions dynamic{.dynamic = Dynamic::yes};
+  const auto sorted = [](std::int64_t n) { return (arange(n) * 2).to(DType::float32).realize(); };
+  const Tensor at = Tensor::of<float>({-1, 3, 4, 1e6F});
+  const auto found = capture([](Tensor s, Tensor x) { return searchsorted(s, x, true); }, dynamic);
+  const auto line = capture([](Tensor x, Tensor p, Tensor h) { return interp(x, p, h); }, dynamic);
+  const auto member = capture([](Tensor x, Tensor e) { return isin(x, e); }, dynamic);
+  const auto often = capture([](Tensor x) { return mode(x, 0); }, dynamic);
+  const auto draws = capture([](Key k, Tensor w) { return multinomial(k, w, 5, true); }, dynamic);
+  for (const std::int64_t n : {3, 4, 7, 100, 1000}) {
+    const Tensor s = sorted(n);
+    CHECK(equal(found(s, at), searchsorted(s, at, true)));
+    CHECK(equal(line(at, s, s * 3), interp(at, s, s * 3)));
+    CHECK(equal(member(at, s), isin(at, s)));
+    CHECK(equal(often(s % 5), mode(s % 5, 0)));
+    CHECK(equal(draws(Key(2), s + 1), multinomial(Key(2), s + 1, 5, true)));
+  }
+  CHECK(found.entries().size() == 1);
+  CHECK(line.entries().size() == 1);
+  CHECK(member.entries().size() == 1);
+  CHECK(often.entries().size() == 1);
+  CHECK(draws.entries().size() == 1);
+  CHECK(equal(found(sorted(70'000), at), searchsorted(sorted(70'000), at, true)));
+  CHECK(found.entries().size() == 2);
+  // Counts that depend on data, 0 too.
+  const auto chosen = capture([](Tensor x, Tensor y) { return isin(x, masked_select(y, y > 2)); }, dynamic);
+  CHECK(chosen(at, Tensor::of<float>({1, 3, 9})).to_vector<bool>() == std::vector<bool>{false, true, false, false});
+  CHECK(chosen(at * 0, Tensor::of<float>({0, 1})).to_vector<bool>() == std::vector<bool>(4, false));
+  CHECK(chosen.entries().size() == 1);
+  const auto sets = capture([](Tensor x, Tensor y) { return std::tuple(intersect1d(x, y), setdiff1d(x, y)); }, dynamic);
+  const auto [both, rest] = sets(Tensor::of<float>({5, 1, 5}), Tensor::of<float>({2, 5}));
+  CHECK((both.to_vector<float>() == Floats{5} && rest.to_vector<float>() == Floats{1}));
+}
+
+TEST_CASE("a captured function counts what each call finds") {
+  const auto count = capture([](Tensor x) { return bincount(x, 2); }, {.dynamic = Dynamic::yes});
+  CHECK(count(Tensor::of<int>({1, 3, 1})).to_vector<std::int64_t>() == Integers{0, 2, 0, 1});
+  CHECK(count(Tensor::of<int>({0, 0})).to_vector<std::int64_t>() == Integers{2, 0});
+  CHECK(count(Tensor::of<int>({6, 0, 0, 2, 2})).to_vector<std::int64_t>() == Integers{2, 0, 2, 0, 0, 0, 1});
+  CHECK(count.entries().size() == 1);
+  CHECK_THROWS_AS(static_cast<void>(count(Tensor::of<int>({1, -1}))), Error);
+  const auto weigh = capture([](Tensor x, Tensor w) { return bincount(x, w) * 2; }, {.dynamic = Dynamic::yes});
+  CHECK(weigh(Tensor::of<int>({1, 0, 1}), Tensor::of<float>({1, 2, 3})).to_vector<float>() == Floats{4, 8});
+}
+
 TEST_CASE("gradients of further functions") {
   const auto slope = [](auto&& f, const Tensor& x) { return grad(f)(x).template to_vector<float>(); };
   const Tensor x = Tensor::of<float>({3, 1, 2});

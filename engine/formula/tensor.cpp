@@ -12,6 +12,7 @@
 
 #include "backend/backend.hpp"
 #include "base/context.hpp"
+#include "base/parts.hpp"
 #include "formula/call.hpp"
 #include "graph/layout.hpp"
 #include "graph/make.hpp"
@@ -320,6 +321,7 @@ void Tensor::read(DType dtype, void* out, std::size_t count, const char* operati
 
 void Tensor::read_into(DType dtype, void* out, const Layout& layout) const {
   constexpr const char* kName = "copy_to";
+  base::need<base::kFurther>(kName);
   check_readable(*cell_, dtype, kName);
   Layout::make(layout.shape, layout.strides);
   const std::size_t rank = layout.rank(), item = itemsize(dtype);

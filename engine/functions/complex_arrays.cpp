@@ -18,7 +18,6 @@
 namespace oriel {
 
 using api::Call;
-using Parts = ComplexAccess;
 
 namespace {
 
@@ -26,7 +25,8 @@ namespace {
 template <class F>
 Complex written(const char* name, const ComplexArgument& z, const ComplexOperand& values, F&& f) {
   base::need<base::kComplex>(name);
-  return Parts::made(f(Parts::real(z), Parts::real(values)), f(Parts::imag(z), Parts::imag(values)));
+  return ComplexAccess::made(f(ComplexAccess::real(z), ComplexAccess::real(values)),
+                             f(ComplexAccess::imag(z), ComplexAccess::imag(values)));
 }
 
 /// The real matrix that makes of (re, im), one below the other, what the complex one makes of re + im i.
@@ -37,7 +37,7 @@ Tensor as_real_matrix(const Tensor& re, const Tensor& im) {
 /// The halves of an axis, which were joined.
 Complex halves(const Tensor& joined, std::int64_t axis) {
   const SymInt n = joined.size(axis) / 2;
-  return Parts::made(joined.shrink({{0, n}}, axis) + 0, joined.shrink({{n, n * 2}}, axis) + 0);
+  return ComplexAccess::made(joined.shrink({{0, n}}, axis) + 0, joined.shrink({{n, n * 2}}, axis) + 0);
 }
 
 /// Each of n numbers comes twice.
@@ -53,11 +53,13 @@ Tensor imag(const Tensor& x, Site site) { return zeros_like(Operand(x, site)); }
 
 Complex take(const ComplexArgument& z, const Tensor& index, std::int64_t axis, Bounds bounds) {
   base::need<base::kComplex>("take");
-  return Parts::made(take(Parts::real(z), index, axis, bounds), take(Parts::imag(z), index, axis, bounds));
+  return ComplexAccess::made(take(ComplexAccess::real(z), index, axis, bounds),
+                             take(ComplexAccess::imag(z), index, axis, bounds));
 }
 Complex gather(const ComplexArgument& z, const Tensor& index, std::int64_t axis, Bounds bounds) {
   base::need<base::kComplex>("gather");
-  return Parts::made(gather(Parts::real(z), index, axis, bounds), gather(Parts::imag(z), index, axis, bounds));
+  return ComplexAccess::made(gather(ComplexAccess::real(z), index, axis, bounds),
+                             gather(ComplexAccess::imag(z), index, axis, bounds));
 }
 
 #define ORIEL_COMPLEX_WRITE(name)                                                                                    \
@@ -73,13 +75,15 @@ ORIEL_COMPLEX_WRITE(scatter_add)
 #undef ORIEL_COMPLEX_WRITE
 
 Complex dot(const ComplexArgument& x, const ComplexOperand& y) {
-  return api::bilinear(Parts::operand(x), y, [](const Operand& u, const Operand& v) { return dot(u, v); });
+  base::need<base::kComplex>("dot");
+  return api::bilinear(ComplexAccess::operand(x), y, [](const Operand& u, const Operand& v) { return dot(u, v); });
 }
 
-#define ORIEL_COMPLEX_CONVOLUTION(name)                                                            \
-  Complex name(const ComplexArgument& x, const ComplexOperand& w, const ConvOptions& options) {    \
-    return api::bilinear(Parts::operand(x), w,                                                     \
-                         [&](const Operand& u, const Operand& v) { return name(u, v, options); }); \
+#define ORIEL_COMPLEX_CONVOLUTION(name)                                                         \
+  Complex name(const ComplexArgument& x, const ComplexOperand& w, const ConvOptions& options) { \
+    base::need<base::kComplex>(#name);                                                          \
+    const auto parts = [&](const Operand& u, const Operand& v) { return name(u, v, options); }; \
+    return api::bilinear(ComplexAccess::operand(x), w, parts);                                  \
   }
 ORIEL_COMPLEX_CONVOLUTION(conv1d)
 ORIEL_COMPLEX_CONVOLUTION(conv2d)
@@ -107,43 +111,43 @@ Complex einsum(std::string_view equation, std::type_identity_t<ListOf<T>> number
     else
       sum = power % 4 < 2 ? sum + term : sum - term;
   }
-  return Parts::made(sums[0], sums[1]);
+  return ComplexAccess::made(sums[0], sums[1]);
 }
 template Complex einsum<Complex>(std::string_view, ListOf<Complex>, Site);
 
 Complex sort(const ComplexArgument& z, std::int64_t axis) {
   base::need<base::kComplex>("sort");
-  const Complex& numbers = Parts::of(z);
-  const Call call("sort", Parts::site(z));
+  const Complex& numbers = ComplexAccess::of(z);
+  const Call call("sort", ComplexAccess::site(z));
   if (numbers.rank() == 0) return +numbers;
-  const Tensor order = lexsort({numbers.imag(), numbers.real()}, axis, Parts::site(z));
+  const Tensor order = lexsort({numbers.imag(), numbers.real()}, axis, ComplexAccess::site(z));
   return gather(z, order, axis, Bounds::zero);
 }
 
 Complex unique(const ComplexArgument& z) {
   base::need<base::kComplex>("unique");
-  const Tensor pairs = as_pairs(z).reshape({-1, 2}, Parts::site(z));
-  const Tensor distinct = unique(Operand(pairs, Parts::site(z)), 0);
-  return Parts::made(distinct.select(1, 0) + 0, distinct.select(1, 1) + 0);
+  const Tensor pairs = as_pairs(z).reshape({-1, 2}, ComplexAccess::site(z));
+  const Tensor distinct = unique(Operand(pairs, ComplexAccess::site(z)), 0);
+  return ComplexAccess::made(distinct.select(1, 0) + 0, distinct.select(1, 1) + 0);
 }
 
 Complex solve(const ComplexArgument& x, const ComplexOperand& b) {
   base::need<base::kComplex>("solve");
-  const Call call("solve", Parts::site(x));
-  const Complex &a = Parts::of(x), right(Parts::real(b), Parts::imag(b));
+  const Call call("solve", ComplexAccess::site(x));
+  const Complex &a = ComplexAccess::of(x), right(ComplexAccess::real(b), ComplexAccess::imag(b));
   const std::int64_t axis = right.rank() == 1 ? -1 : -2;
   const Tensor matrix = as_real_matrix(a.real(), a.imag());
   return halves(solve(matrix, concat({right.real(), right.imag()}, axis)), axis);
 }
 Complex solve(const Operand& x, const ComplexArgument& b) {
   base::need<base::kComplex>("solve");
-  return Parts::made(solve(x, Parts::real(b)), solve(x, Parts::imag(b)));
+  return ComplexAccess::made(solve(x, ComplexAccess::real(b)), solve(x, ComplexAccess::imag(b)));
 }
 
 Complex inverse(const ComplexArgument& z) {
   base::need<base::kComplex>("inverse");
-  const Call call("inverse", Parts::site(z));
-  const Complex& a = Parts::of(z);
+  const Call call("inverse", ComplexAccess::site(z));
+  const Complex& a = ComplexAccess::of(z);
   const Tensor both = inverse(as_real_matrix(a.real(), a.imag()));
   const SymInt n = both.size(-1) / 2;
   return halves(both.shrink({{0, n}}, -1), -2);
@@ -151,16 +155,16 @@ Complex inverse(const ComplexArgument& z) {
 
 Tensor eigvalsh(const ComplexArgument& x) {
   base::need<base::kComplex>("eigvalsh");
-  const Call call("eigvalsh", Parts::site(x));
-  const Complex& a = Parts::of(x);
+  const Call call("eigvalsh", ComplexAccess::site(x));
+  const Complex& a = ComplexAccess::of(x);
   const Tensor below = tril(a.imag(), -1);
   return every_second(eigvalsh(as_real_matrix(a.real(), below - below.transpose())));
 }
 
 Tensor svdvals(const ComplexArgument& x) {
   base::need<base::kComplex>("svdvals");
-  const Call call("svdvals", Parts::site(x));
-  const Complex& a = Parts::of(x);
+  const Call call("svdvals", ComplexAccess::site(x));
+  const Complex& a = ComplexAccess::of(x);
   return every_second(svdvals(as_real_matrix(a.real(), a.imag())));
 }
 

@@ -6,6 +6,7 @@
 #include <bit>
 #include <limits>
 
+#include "base/parts.hpp"
 #include "formula/compare.hpp"
 #include "formula/interpolation.hpp"
 #include "oriel/error.hpp"
@@ -270,9 +271,11 @@ Tensor quantile(const Operand& x, const std::vector<double>& q, std::int64_t axi
   return quantiles("quantile", x, q, 1, axis, keepdim, between, false);
 }
 Tensor percentile(const Operand& x, double q, std::int64_t axis, KeepDim keepdim, Between between) {
+  base::need<base::kFurther>("percentile");
   return quantiles("percentile", x, {q}, 100, axis, keepdim, between, true);
 }
 Tensor percentile(const Operand& x, const std::vector<double>& q, std::int64_t axis, KeepDim keepdim, Between between) {
+  base::need<base::kFurther>("percentile");
   return quantiles("percentile", x, q, 100, axis, keepdim, between, false);
 }
 Tensor nanquantile(const Operand& x, double q, std::int64_t axis, KeepDim keepdim, Between between) {

@@ -191,6 +191,7 @@ Tensor adaptive_axis(const Call& call, const Tensor& x, std::size_t axis, SymInt
 }
 
 Tensor adaptive(const char* name, const Operand& x, const Ints& sizes, std::size_t count, bool mean) {
+  base::need<base::kFilters>(name);
   const Call call(name, x);
   const Value v(call, call.node(x));
   const std::size_t rank = v.shape().size();

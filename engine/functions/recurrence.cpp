@@ -153,7 +153,6 @@ class DirectedScan {
  public:
   DirectedScan(const char* name, const Operand& x, std::int64_t along, const ScanOptions& options)
       : call_(name, x), site_(Access::site(x)), options_(options), source_(call_, call_.node(x)) {
-    base::need<base::kFurther>(name);
     shape_ = source_.shape();
     if (shape_.empty()) source_ = source_.reshape({1});
     axis_ = call_.axis(along, source_.shape().size());
@@ -194,6 +193,7 @@ class DirectedScan {
 
 Tensor directed(const char* name, Tensor (*scan)(const Operand&, std::int64_t), const Operand& x, std::int64_t axis,
                 const ScanOptions& options, int none) {
+  base::need<base::kFurther>(name);
   const DirectedScan s(name, x, axis, options);
   const Tensor source = s.source();
   return s.finish(s.scanned(scan(s.operand(source), s.axis())), none);
@@ -201,6 +201,7 @@ Tensor directed(const char* name, Tensor (*scan)(const Operand&, std::int64_t), 
 
 Ordered directed(const char* name, Ordered (*scan)(const Operand&, std::int64_t), const Operand& x, std::int64_t axis,
                  bool reverse) {
+  base::need<base::kFurther>(name);
   const DirectedScan s(name, x, axis, {.reverse = reverse});
   const Tensor source = s.source();
   const Ordered out = scan(s.operand(source), s.axis());

@@ -76,7 +76,7 @@ std::vector<TableRow> table_rows() {
       ORIEL_ROW(quantile, x, 0.3, 0), ORIEL_PART(max_with_indices, .values, x, 0),
       ORIEL_ROW(searchsorted, x.select(1, 0), x), ORIEL_ROW(isin, x, x.select(1, 0)),
       ORIEL_ROW(interp, x, x.select(1, 0), x.select(1, 1)), ORIEL_ROW(masked_select, x, x > 0.5F),
-      ORIEL_ROW(nonzero, x > 0.5F), ORIEL_BOTH(unique, x), ORIEL_ROW(intersect1d, x, x.select(1, 0)),
+      ORIEL_ROW(nonzero, x > 0.5F), ORIEL_BOTH(unique, x), {"unique along an axis", [](const Tensor& x) { return unique(x, 0); }, false}, ORIEL_ROW(intersect1d, x, x.select(1, 0)),
       ORIEL_PART(cummax, .values, x, 0), ORIEL_ROW(logcumsumexp, x, 0), ORIEL_ROW(linear_recurrence, 0.5, x, 0),
       {"associative_scan",
        [](const Tensor& x) {

@@ -106,15 +106,16 @@ Tensor grid_sample(const Operand& x, const Tensor& grid, Interpolation mode, boo
       const Value below = floor(at);
       return std::pair(below, at - below);
     };
-    const auto [column, right] = parts(3);
-    const auto [row, down] = parts(2);
+    const auto across = parts(3), along = parts(2);  // lambdas cannot capture structured bindings in clang 14
     const auto line = [&](const Value& i) {
       const auto term = [&](int k) {
-        return weighted(s.read(i, s.inside(column + (k - 1), 3)), api::cubic_weight(right, k));
+        return weighted(s.read(i, s.inside(across.first + (k - 1), 3)), api::cubic_weight(across.second, k));
       };
       return (term(0) + term(1)) + (term(2) + term(3));
     };
-    const auto term = [&](int k) { return weighted(line(s.inside(row + (k - 1), 2)), api::cubic_weight(down, k)); };
+    const auto term = [&](int k) {
+      return weighted(line(s.inside(along.first + (k - 1), 2)), api::cubic_weight(along.second, k));
+    };
     return s.finish((term(0) + term(1)) + (term(2) + term(3)));
   }
   const Value column = s.inside(s.pixels(3), 3), row = s.inside(s.pixels(2), 2);

@@ -12,6 +12,8 @@
 
 namespace oriel {
 
+using detail::Access;
+
 Tensor Tensor::in_layout(const Tensor& elements, const Layout& layout) {
   return as_strided(elements, View::make(layout.shape, layout.strides));
 }
@@ -20,29 +22,38 @@ Tensor Tensor::to(DType dtype, Site site) const { return cast(Operand(*this, sit
 Tensor Tensor::bitcast(DType dtype, Site site) const { return oriel::bitcast(Operand(*this, site), dtype); }
 
 Tensor Tensor::converted(DType dtype) const {
+  if (dtype == DType::bool_ && numel() != 1) {
+    // A conversion takes no line, but the tensor has that of its expression: if (x > 0).
+    const detail::CallSite call(Access::node(*this)->site);
+    throw ShapeError("bool", fmt::format("{} holds {} elements; only a tensor of one element is a condition: write "
+                                         "any(x) or all(x), or where(x, a, b), which chooses for each element",
+                                         to_string(shape()), numel().value()));
+  }
   check_one();
   return to(dtype, Site::unknown());
 }
 
 // Both forms of each view: of a tensor with a name, and of a value of an expression.
-#define ORIEL_VIEW(name, parameters, ...)                                                          \
+#define ORIEL_OR(value)
+#define ORIEL_VIEW(result, name, parameters, ...)                                                  \
   Tensor Tensor::name parameters const& { return oriel::name(Operand(*this, site), __VA_ARGS__); } \
   Tensor Tensor::name parameters&& { return oriel::name(Operand(std::move(*this), site), __VA_ARGS__); }
-ORIEL_VIEW(reshape, (const Shape& shape, Site site), shape)
-ORIEL_VIEW(view, (const Shape& shape, Site site), shape)
-ORIEL_VIEW(permute, (const Ints& order, Site site), order)
-ORIEL_VIEW(transpose, (std::int64_t a, std::int64_t b, Site site), a, b)
-ORIEL_VIEW(expand, (const Shape& shape, Site site), shape)
-ORIEL_VIEW(shrink, (const Ranges& ranges, Site site), ranges)
-ORIEL_VIEW(shrink, (const Ranges& ranges, const Axes& axes, Site site), ranges, axes)
-ORIEL_VIEW(flip, (const Axes& axes, Site site), axes)
-ORIEL_VIEW(squeeze, (const Axes& axes, Site site), axes)
-ORIEL_VIEW(unsqueeze, (std::int64_t axis, Site site), axis)
-ORIEL_VIEW(slice, (ListOf<Slice> slices, Site site), slices)
-ORIEL_VIEW(select, (std::int64_t axis, SymInt position, Site site), axis, position)
-ORIEL_VIEW(diagonal, (std::int64_t offset, std::int64_t a, std::int64_t b, Site site), offset, a, b)
-ORIEL_VIEW(unfold, (std::int64_t axis, std::int64_t size, std::int64_t step, Site site), axis, size, step)
+ORIEL_VIEW_METHODS(ORIEL_VIEW)
 #undef ORIEL_VIEW
+#undef ORIEL_OR
+
+namespace {
+
+Ints reversed(std::size_t rank) {
+  Ints order(rank);
+  for (std::size_t d = 0; d < rank; ++d) order[d] = rank - 1 - d;
+  return order;
+}
+
+}  // namespace
+
+Tensor Tensor::T(Site site) const& { return permute(reversed(rank()), site); }
+Tensor Tensor::T(Site site) && { return std::move(*this).permute(reversed(rank()), site); }
 
 Tensor Tensor::operator[](const detail::Position& position) const& { return select(0, position.value, position.site); }
 Tensor Tensor::operator[](const detail::Position& position) && {

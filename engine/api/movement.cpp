@@ -68,6 +68,11 @@ NodePtr reshaped(const Call& call, NodePtr x, const Shape& shape) {
 
 }  // namespace
 
+std::size_t detail::rank_of(const Operand& x) {
+  const Tensor* const tensor = Access::tensor(x);
+  return tensor == nullptr ? 0 : tensor->rank();
+}
+
 Tensor reshape(const Operand& x, const Shape& shape) {
   const Call call("reshape", x);
   return call.view(x, [=](NodePtr node) {

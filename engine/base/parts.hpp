@@ -24,6 +24,7 @@ inline constexpr Part kRandom{" random ", "random numbers"};
 inline constexpr Part kComplex{" complex ", "functions of complex numbers"};
 inline constexpr Part kDlpack{" dlpack ", "exchange by DLPack"};
 inline constexpr Part kFilters{" filters ", "filters and resampling"};
+inline constexpr Part kFurther{" further ", "further compositions"};
 inline constexpr Part kHistograms{" histograms ", "counts and histograms"};
 inline constexpr Part kLosses{" losses ", "losses"};
 inline constexpr Part kSources{" sources ", "sources of kernels"};

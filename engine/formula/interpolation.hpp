@@ -23,4 +23,15 @@ inline Value between(const Value& a, const Value& b, const Value& t) {
   return where(is_finite(way), near, where(isnan(a) | isnan(b), way, apart));
 }
 
+/// Weight k of cubic convolution at the distance t behind the element before; a = -0.75.
+inline Value cubic_weight(const Value& t, int k) {
+  constexpr double a = -0.75;
+  if (k == 0 || k == 3) {
+    const Value x = k == 0 ? t + 1 : 2 - t;
+    return ((x * a - 5 * a) * x + 8 * a) * x - 4 * a;
+  }
+  const Value x = k == 1 ? t : 1 - t;
+  return (x * (a + 2) - (a + 3)) * x * x + 1;
+}
+
 }  // namespace oriel::api

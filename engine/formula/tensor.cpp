@@ -2,6 +2,7 @@
 
 #include <fmt/format.h>
 
+#include <algorithm>
 #include <array>
 #include <cstring>
 #include <limits>
@@ -11,6 +12,7 @@
 
 #include "backend/backend.hpp"
 #include "base/context.hpp"
+#include "base/parts.hpp"
 #include "formula/call.hpp"
 #include "graph/layout.hpp"
 #include "graph/make.hpp"
@@ -208,10 +210,21 @@ Tensor Tensor::wrap(DType dtype, void* data, const Shape& shape, Callback<void(v
 Tensor Tensor::copy(DType dtype, const void* data, const Shape& shape, Site site) {
   const detail::CallSite call(site);
   const std::size_t bytes = byte_count(dtype, shape, "from");
+  if (data == nullptr && bytes != 0) {
+    throw ArgumentError(
+        "from", fmt::format("the pointer is null; {} of {} needs {} bytes", to_string(shape), name(dtype), bytes));
+  }
   const std::shared_ptr<mem::Allocator> allocator = backend::backend_for(default_device()).allocator();
   auto buffer = std::make_shared<mem::Buffer>(allocator, bytes);
   if (bytes != 0) allocator->write(buffer->data(), data, bytes);
   return Access::tensor(graph::leaf(std::move(buffer), dtype, shape, {"from", site}));
+}
+
+Tensor Tensor::from(const std::vector<bool>& data, const Shape& shape, Site site) {
+  const detail::CallSite call(site);
+  check_count(data.size(), shape, "from");
+  const std::vector<std::uint8_t> bytes(data.begin(), data.end());
+  return copy(DType::bool_, bytes.data(), shape, site);
 }
 
 std::size_t Tensor::count_of(const Shape& shape, const char* operation, std::size_t bytes) {
@@ -303,6 +316,52 @@ void Tensor::read(DType dtype, void* out, std::size_t count, const char* operati
     std::memcpy(out, buffer.data(), bytes);
   } else {
     buffer.allocator()->read(buffer.data(), out, bytes);
+  }
+}
+
+void Tensor::read_into(DType dtype, void* out, const Layout& layout) const {
+  constexpr const char* kName = "copy_to";
+  base::need<base::kFurther>(kName);
+  check_readable(*cell_, dtype, kName);
+  Layout::make(layout.shape, layout.strides);
+  const std::size_t rank = layout.rank(), item = itemsize(dtype);
+  if (layout.shape != shape()) {
+    throw ShapeError(kName, fmt::format("a layout of {} for {}; give a stride for each axis of this shape",
+                                        to_string(layout.shape), to_string(shape())));
+  }
+  // Axes in the order of memory: then rows are written one after the other, and the engine transposes.
+  Ints order(rank);
+  for (std::size_t d = 0; d < rank; ++d) {
+    if (layout.strides[d] < 0) {
+      throw ShapeError(kName, fmt::format("stride {} of axis {} is negative; flip the axis, and begin at the lowest "
+                                          "element",
+                                          to_string(layout.strides[d]), d));
+    }
+    order[d] = d;
+  }
+  if (numel() == 0) return;
+  if (out == nullptr) throw ArgumentError(kName, "the pointer is null");
+  const auto stride = [&](SymInt axis) { return layout.strides[static_cast<std::size_t>(axis.value())].value(); };
+  std::stable_sort(order.begin(), order.end(), [&](SymInt a, SymInt b) { return stride(a) > stride(b); });
+  const Tensor moved = permute(order, Site::unknown());
+  const Tensor here = backend::backend_for(device()).allocator()->on_host() ? moved : moved.to(Device::eigen());
+  const detail::Shared<const void> held = here.hold(dtype, kName);
+  const auto* from = static_cast<const std::byte*>(held.get());
+  // The trailing axes that lie in a row are one run.
+  std::size_t outer = rank, run = 1;
+  const auto extent = [&](std::size_t k) { return static_cast<std::size_t>(here.shape()[k].value()); };
+  while (outer > 0 && (extent(outer - 1) == 1 || stride(order[outer - 1]) == static_cast<std::int64_t>(run)))
+    run *= extent(--outer);
+  std::vector<std::size_t> index(outer, 0);
+  auto* const to = static_cast<std::byte*>(out);
+  for (std::size_t left = static_cast<std::size_t>(numel()) / run; left > 0; --left, from += run * item) {
+    std::size_t at = 0;
+    for (std::size_t k = 0; k < outer; ++k) at += index[k] * static_cast<std::size_t>(stride(order[k]));
+    std::memcpy(to + at * item, from, run * item);
+    for (std::size_t k = outer; k-- > 0;) {
+      if (++index[k] < extent(k)) break;
+      index[k] = 0;
+    }
   }
 }
 

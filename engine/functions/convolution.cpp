@@ -2,6 +2,7 @@
 // codegen/contraction.hpp).
 #include <fmt/format.h>
 
+#include "base/parts.hpp"
 #include "functions/window_view.hpp"
 #include "oriel/error.hpp"
 #include "oriel/windows.hpp"
@@ -188,6 +189,7 @@ Tensor convolved(const char* name, const Operand& x, const Operand& w, const Ten
 
 Tensor transposed(const char* name, const Operand& x, const Operand& w, std::size_t axes, const ConvOptions& options,
                   const Ints& output_padding) {
+  base::need<base::kFilters>(name);
   const Convolution c(name, x, w, axes, options);
   const Ints more = api::for_axes(c.call, output_padding, axes, "output_padding", 0);
   if (options.same) throw ArgumentError(name, "takes padding as numbers, not 'same'");
@@ -259,6 +261,7 @@ ORIEL_CONVOLUTIONS(3)
 #undef ORIEL_CONVOLUTIONS
 
 Tensor im2col(const Operand& x, const Ints& window, const ConvOptions& options) {
+  base::need<base::kFilters>("im2col");
   const Call call("im2col", x);
   const Ints sizes = api::for_axes(call, window, 2, "window", 1);
   const Ints stride = api::for_axes(call, options.stride, 2, "stride", 1);

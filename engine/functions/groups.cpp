@@ -11,9 +11,11 @@
 #include "functions/scatter_parts.hpp"
 #include "oriel/create.hpp"
 #include "oriel/error.hpp"
+#include "oriel/nonzero.hpp"
 #include "oriel/order.hpp"
 #include "oriel/reduce.hpp"
 #include "oriel/scatter.hpp"
+#include "oriel/shape_env.hpp"
 
 namespace oriel {
 
@@ -124,7 +126,14 @@ Tensor counted(const Operand& x, const std::optional<Tensor>& weights, std::int6
   NodePtr at = api::raw_positions(call, Access::tensor(source));
   at = call.reshape(at, {numel(at->shape)});
   SymInt count = least;
-  if (numel(at->shape) != 0) {
+  if (runtime::tracing()) {
+    // Each call reads the least and the greatest number. Of no numbers they are the greatest and the least integer.
+    const Tensor list = Access::tensor(at);
+    const SymInt fewest = item(min(list)), most = item(max(list));
+    expect_true(fewest >= 0);
+    expect_true(most < std::numeric_limits<std::int64_t>::max());
+    count = sym_max(count, most + 1);
+  } else if (numel(at->shape) != 0) {
     runtime::check_may_read("bincount");
     const Tensor list = Access::tensor(at), ends[] = {min(list), max(list)};
     realize({list, ends[0], ends[1]}, call.origin().site);  // what is scattered is in memory: it is computed once

@@ -6,11 +6,13 @@
 #include <bit>
 #include <limits>
 
+#include "base/parts.hpp"
 #include "formula/compare.hpp"
 #include "formula/interpolation.hpp"
 #include "oriel/error.hpp"
 #include "oriel/movement.hpp"
 #include "oriel/reduce.hpp"
+#include "sym/decide.hpp"
 
 namespace oriel {
 
@@ -92,15 +94,23 @@ Tensor middle_of_all(const char* name, const Operand& x, bool ignore_nan) {
   return middle(name, Operand(line, Access::site(x)), 0, false, ignore_nan).values;
 }
 
+/// The first step of a binary search among n elements, a power of two, or 0. Steps are unrolled, and one beyond the
+/// elements costs a gather that finds nothing: so a plan for symbolic extents serves all below a bound that few pass,
+/// and one for counts that depend on data all.
+std::int64_t first_step(SymInt n) {
+  if (!n.is_symbolic()) return static_cast<std::int64_t>(std::bit_floor(static_cast<std::uint64_t>(n.value())));
+  int bits = sym::depends_on_data(n) ? 48 : 16;
+  while (bits < 48 && !(n < std::int64_t{1} << bits)) bits += 16;
+  return std::int64_t{1} << (bits - 1);
+}
+
 /// The number of elements along the last axis of `sorted` that stand before each value, compared by value.
 Value places(const Call& call, const Value& sorted, const Value& values, bool right, Site site) {
-  const SymInt last = sorted.shape().back();
-  const std::int64_t n = last.value();  // the steps are unrolled
+  const SymInt n = sorted.shape().back();
   const bool vector = sorted.shape().size() == 1;
   const Tensor source = sorted.tensor();
   Value place = values.like(0).to(DType::int64);
-  if (n == 0) return place;
-  for (auto step = static_cast<std::int64_t>(std::bit_floor(static_cast<std::uint64_t>(n))); step >= 1; step /= 2) {
+  for (std::int64_t step = first_step(n); step >= 1; step /= 2) {
     const Value next = place + static_cast<double>(step);
     const Tensor at = (next - 1).tensor();
     const Tensor read =
@@ -109,7 +119,7 @@ Value places(const Call& call, const Value& sorted, const Value& values, bool ri
     Value before(call, api::compared(call, right ? Op::Le : Op::Lt, element.node(), values.node()));
     // Numbers stand before NaN, and NaN before NaN only if it is put in behind equal ones.
     if (is_floating(values.dtype())) before = before | (right ? isnan(values) : isnan(values) & !isnan(element));
-    place = where((next <= static_cast<double>(n)) & before, next, place);
+    place = where(next.binary(Op::Le, n) & before, next, place);
   }
   return place;
 }
@@ -200,12 +210,14 @@ Value listed(const Call& call, const std::vector<double>& numbers, DType dtype, 
   return parts[0];
 }
 
-Tensor quantiles(const Operand& x, const std::vector<double>& q, std::int64_t axis, KeepDim keepdim, Between between,
-                 bool single, bool ignore_nan = false) {
-  const Ordering o(ignore_nan ? "nanquantile" : "quantile", x, axis);
-  for (const double part : q) {
-    if (!(part >= 0 && part <= 1))
-      throw ArgumentError(o.call.operation(), fmt::format("q is {}; give a number in [0, 1]", part));
+/// `whole`: the q of the largest element.
+Tensor quantiles(const char* name, const Operand& x, std::vector<double> q, double whole, std::int64_t axis,
+                 KeepDim keepdim, Between between, bool single, bool ignore_nan = false) {
+  const Ordering o(name, x, axis);
+  for (double& part : q) {
+    if (!(part >= 0 && part <= whole))
+      throw ArgumentError(o.call.operation(), fmt::format("q is {}; give a number in [0, {}]", part, whole));
+    part /= whole;
   }
   o.need_elements();
   const DType dtype = api::floating_dtype(o.source.dtype()), wide = api::wide_dtype(dtype);
@@ -253,17 +265,25 @@ Tensor quantiles(const Operand& x, const std::vector<double>& q, std::int64_t ax
 }  // namespace
 
 Tensor quantile(const Operand& x, double q, std::int64_t axis, KeepDim keepdim, Between between) {
-  return quantiles(x, {q}, axis, keepdim, between, true);
+  return quantiles("quantile", x, {q}, 1, axis, keepdim, between, true);
 }
 Tensor quantile(const Operand& x, const std::vector<double>& q, std::int64_t axis, KeepDim keepdim, Between between) {
-  return quantiles(x, q, axis, keepdim, between, false);
+  return quantiles("quantile", x, q, 1, axis, keepdim, between, false);
+}
+Tensor percentile(const Operand& x, double q, std::int64_t axis, KeepDim keepdim, Between between) {
+  base::need<base::kFurther>("percentile");
+  return quantiles("percentile", x, {q}, 100, axis, keepdim, between, true);
+}
+Tensor percentile(const Operand& x, const std::vector<double>& q, std::int64_t axis, KeepDim keepdim, Between between) {
+  base::need<base::kFurther>("percentile");
+  return quantiles("percentile", x, q, 100, axis, keepdim, between, false);
 }
 Tensor nanquantile(const Operand& x, double q, std::int64_t axis, KeepDim keepdim, Between between) {
-  return quantiles(x, {q}, axis, keepdim, between, true, true);
+  return quantiles("nanquantile", x, {q}, 1, axis, keepdim, between, true, true);
 }
 Tensor nanquantile(const Operand& x, const std::vector<double>& q, std::int64_t axis, KeepDim keepdim,
                    Between between) {
-  return quantiles(x, q, axis, keepdim, between, false, true);
+  return quantiles("nanquantile", x, q, 1, axis, keepdim, between, false, true);
 }
 
 namespace {
@@ -340,13 +360,16 @@ Tensor isin(const Operand& x, const Tensor& elements) {
   const Site site = Access::site(x);
   const Value wanted(call, api::comparable(call, x, elements.dtype(), elements.device()));
   const SymInt n = elements.numel();
-  if (n == 0) return wanted.like(0).to(DType::bool_).tensor();
+  const bool counted = sym::depends_on_data(n);  // then there may be none, and each place is asked
+  if (!counted && n == 0) return wanted.like(0).to(DType::bool_).tensor();
   const Tensor line = Value(call, Access::node(elements)).reshape({n}).tensor();
   const Tensor sorted = sort(Operand(line, site), 0);
   const Value all(call, Access::node(sorted));
-  const Tensor at = places(call, all, wanted, false, site).binary(Op::Min, n - 1).tensor();
+  const Value place = places(call, all, wanted, false, site);
+  const Tensor at = place.binary(Op::Min, n - 1).tensor();
   const Value found(call, Access::node(take(Operand(sorted, site), at, 0, Bounds::zero)));
-  return Access::tensor(api::compared(call, Op::Eq, found.node(), wanted.node()));
+  const Value same(call, api::compared(call, Op::Eq, found.node(), wanted.node()));
+  return (counted ? same & place.binary(Op::Lt, n) : same).tensor();
 }
 
 Tensor interp(const Operand& x, const Tensor& xp, const Tensor& fp) {

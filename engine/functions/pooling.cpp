@@ -2,11 +2,15 @@
 #include <fmt/format.h>
 
 #include <algorithm>
+#include <cmath>
 #include <limits>
 
+#include "base/parts.hpp"
 #include "functions/window_view.hpp"
 #include "oriel/error.hpp"
 #include "oriel/movement.hpp"
+#include "oriel/reduce.hpp"
+#include "oriel/scatter.hpp"
 #include "oriel/windows.hpp"
 
 namespace oriel {
@@ -85,13 +89,16 @@ struct Pool {
     }
   }
 
+  /// The windows as they are read.
+  std::vector<WindowAxis> read_axes() const {
+    std::vector<WindowAxis> read = axes;
+    for (std::size_t k = 0; k < axes.size(); ++k) read[k] = shortened(axes[k], source.shape()[front + k]);
+    return read;
+  }
   Value windows(const Value& x, const graph::Scalar& around) const {
     Ranges ranges(x.shape().size(), Range{0, 0});
-    std::vector<WindowAxis> read = axes;
-    for (std::size_t k = 0; k < axes.size(); ++k) {
-      read[k] = shortened(axes[k], x.shape()[front + k]);
-      ranges[front + k] = {read[k].before, read[k].after};
-    }
+    const std::vector<WindowAxis> read = read_axes();
+    for (std::size_t k = 0; k < axes.size(); ++k) ranges[front + k] = {read[k].before, read[k].after};
     return api::windows(Value(call, call.pad(x.node(), ranges, around)), read);
   }
   /// Reduced over the elements of windows.
@@ -118,9 +125,12 @@ Tensor avg_pool(const char* name, const Operand& x, const Ints& window, std::siz
   Pool pool(name, x, window, count, options);
   for (const SymInt n : options.dilation)
     if (n != 1) throw ArgumentError(name, "takes no dilation; use 1");
+  if (!std::isfinite(options.divisor))
+    throw ArgumentError(name, fmt::format("divisor is {}; give a finite number", options.divisor));
   const DType dtype = api::floating_dtype(pool.source.dtype()), wide = api::wide_dtype(dtype);
   const Value source = pool.source.to(wide);
   Value mean = pool.reduce(Op::Sum, pool.windows(source, graph::Scalar::of_int(wide, 0)));
+  if (options.divisor != 0) return (mean / options.divisor).to(dtype).tensor();
   SymInt all = 1;
   for (std::size_t k = 0; k < count; ++k) {
     const WindowAxis& axis = pool.axes[k];
@@ -181,6 +191,7 @@ Tensor adaptive_axis(const Call& call, const Tensor& x, std::size_t axis, SymInt
 }
 
 Tensor adaptive(const char* name, const Operand& x, const Ints& sizes, std::size_t count, bool mean) {
+  base::need<base::kFilters>(name);
   const Call call(name, x);
   const Value v(call, call.node(x));
   const std::size_t rank = v.shape().size();
@@ -210,6 +221,68 @@ Tensor adaptive(const char* name, const Operand& x, const Ints& sizes, std::size
 }
 
 }  // namespace
+
+Ordered max_pool_with_indices(const Operand& x, const Ints& window, const PoolOptions& options) {
+  constexpr const char* kName = "max_pool_with_indices";
+  base::need<base::kFurther>(kName);
+  const std::size_t count = window.size();
+  if (count < 1 || count > 3) {
+    throw ArgumentError(
+        kName, fmt::format("a window {}; give one number for each of one to three spatial axes", to_string(window)));
+  }
+  const Pool pool(kName, x, window, count, options);
+  const Value& source = pool.source;
+  const Value seen = pool.windows(source, graph::Scalar::of_identity(ops::Identity::Lowest, source.dtype()));
+  const Value values = pool.reduce(Op::ReduceMax, seen);
+  const std::vector<WindowAxis> read = pool.read_axes();
+  Shape lines = values.shape();
+  std::int64_t size = 1;
+  for (const WindowAxis& axis : read) size *= axis.size;
+  lines.push_back(size);
+  const Tensor windows = seen.reshape(lines).tensor();
+  // The place in the window, of which each axis takes its part.
+  const Value place(pool.call, Access::node(argmax(Operand(windows, Access::site(x)), -1)));
+  Value flat = place.like(0);
+  for (std::size_t k = 0; k < count; ++k) {
+    const WindowAxis& axis = read[k];
+    size /= axis.size;
+    const Value first = api::positions(pool.call, values.shape(), pool.front + k, source.device())
+                            .binary(Op::Mul, SymInt(axis.stride))
+                            .binary(Op::Sub, axis.before);
+    const Value own = place.binary(Op::FloorDiv, SymInt(size)).binary(Op::Remainder, SymInt(axis.size));
+    // Where all elements are as low as the padding, the first one that is none.
+    const Value least =
+        max(-first, 0).binary(Op::Add, SymInt(axis.dilation - 1)).binary(Op::FloorDiv, SymInt(axis.dilation));
+    const Value at = first + max(own, least).binary(Op::Mul, SymInt(axis.dilation));
+    flat = flat.binary(Op::Mul, source.shape()[pool.front + k]) + at;
+  }
+  return {values.tensor(), flat.tensor()};
+}
+
+Tensor max_unpool(const Operand& x, const Tensor& positions, const Ints& sizes) {
+  base::need<base::kFurther>("max_unpool");
+  const Call call("max_unpool", x);
+  const Value v(call, call.node(x));
+  const std::size_t rank = v.shape().size(), count = sizes.size();
+  if (count == 0 || count > rank || positions.shape() != v.shape()) {
+    throw ShapeError("max_unpool",
+                     fmt::format("{} with positions {} to sizes {}; give a position for each element, and "
+                                 "a size for each of the last axes",
+                                 to_string(v.shape()), to_string(positions.shape()), to_string(sizes)));
+  }
+  const auto front = static_cast<std::ptrdiff_t>(rank - count);
+  Shape lined(v.shape().begin(), v.shape().begin() + front), planes = lined, result = lined;
+  lined.push_back(numel(Shape(v.shape().begin() + front, v.shape().end())));
+  planes.push_back(numel(sizes, "max_unpool"));
+  for (const SymInt n : sizes) result.push_back(n);
+  const Site site = Access::site(x);
+  const Value none(call, graph::constant(graph::Scalar::of_int(v.dtype(), 0), planes, v.device(), call.origin()));
+  const Tensor plane = none.tensor(), line = v.reshape(lined).tensor(), at = positions.reshape(lined, site);
+  return api::renamed(call, [&] {
+    const Tensor out = scatter(Operand(plane, site), at, Operand(line, site), -1);
+    return Value(call, Access::node(out)).reshape(result).tensor();
+  });
+}
 
 #define ORIEL_POOLS(count)                                                                      \
   Tensor max_pool##count##d(const Operand& x, const Ints& window, const PoolOptions& options) { \

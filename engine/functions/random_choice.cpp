@@ -14,6 +14,7 @@ namespace oriel {
 
 using api::Access;
 using api::Call;
+using api::Domain;
 using api::Draw;
 using api::Op;
 using api::Value;
@@ -105,6 +106,49 @@ Tensor multinomial(const Key& key, const Operand& weights, std::int64_t count, b
   const Tensor found = searchsorted(sums, Operand(at, site), true);
   // Sums that are 0, infinite or NaN have no element above `at`.
   return Value(call, Access::node(found)).binary(Op::Min, n - 1).tensor();
+}
+
+namespace {
+
+/// -log(e) of exponential numbers e = -log(1 - w). Small w, which have more digits than those near 1, give the large
+/// ones, on which a choice by the largest depends.
+Value gumbels(const Draw& draw, DType wide) {
+  const double most = wide == DType::float64 ? 1 - 0x1p-53 : 1 - 0x1p-24;
+  return -log(-log1p(-min(api::unit_above_zero(draw.words(), wide), most)));
+}
+
+}  // namespace
+
+Tensor gumbel(const Key& key, const Shape& shape, const Operand& location, const Operand& scale, DType dtype) {
+  base::need<base::kRandom>("gumbel");
+  const Draw draw("gumbel", key, shape, Access::site(location), {&location, &scale});
+  const DType wide = draw.computed(dtype);
+  const Value middle = draw.parameter(location, wide, "location", Domain::Finite);
+  const Value spread = draw.parameter(scale, wide, "scale", Domain::NotNegative);
+  return (middle + spread * gumbels(draw, wide)).to(dtype).tensor();
+}
+
+Tensor laplace(const Key& key, const Shape& shape, const Operand& mean, const Operand& scale, DType dtype) {
+  base::need<base::kRandom>("laplace");
+  const Draw draw("laplace", key, shape, Access::site(mean), {&mean, &scale});
+  const DType wide = draw.computed(dtype);
+  const Value words = draw.words(), size = -log(api::unit_above_zero(words, wide));
+  // The last bit of a word, which `size` does not use, is the sign.
+  const Value negative = (words & api::integer_like(words, 1)).to(DType::bool_);
+  const Value middle = draw.parameter(mean, wide, "mean", Domain::Finite);
+  const Value spread = draw.parameter(scale, wide, "scale", Domain::NotNegative);
+  return (middle + spread * where(negative, -size, size)).to(dtype).tensor();
+}
+
+Tensor categorical(const Key& key, const Operand& logits, std::int64_t axis) {
+  base::need<base::kRandom>("categorical");
+  const Call call("categorical", logits);
+  const Value given(call, call.node(logits));
+  const DType wide = api::wide_dtype(api::floating_dtype(given.dtype()));
+  const std::size_t d = call.axis(axis, given.shape().size());
+  const Draw draw("categorical", key, given.shape(), Access::site(logits), {&logits});
+  const Tensor races = (given.to(wide) + Value(call, gumbels(draw, wide).node())).tensor();
+  return api::renamed(call, [&] { return argmax(Operand(races, Access::site(logits)), static_cast<std::int64_t>(d)); });
 }
 
 }  // namespace oriel

@@ -4,11 +4,13 @@
 #include <algorithm>
 
 #include "base/element_types.hpp"
+#include "base/parts.hpp"
 #include "formula/value.hpp"
 #include "oriel/arithmetic.hpp"
 #include "oriel/error.hpp"
 #include "oriel/movement.hpp"
 #include "oriel/ops.hpp"
+#include "oriel/reduce.hpp"
 #include "oriel/scan.hpp"
 
 namespace oriel {
@@ -142,6 +144,88 @@ Tensor logcumsumexp(const Operand& x, std::int64_t axis) {
   const Value added = where(v == peak, fallen, exp(v - finite));
   const Value sum = Value(call, graph::recurrence(fallen.node(), added.node(), at, call.origin()));
   return (peak + log1p(sum)).to(dtype).tensor();
+}
+
+namespace {
+
+/// A scan from the end of an axis on, or without the element itself.
+class DirectedScan {
+ public:
+  DirectedScan(const char* name, const Operand& x, std::int64_t along, const ScanOptions& options)
+      : call_(name, x), site_(Access::site(x)), options_(options), source_(call_, call_.node(x)) {
+    shape_ = source_.shape();
+    if (shape_.empty()) source_ = source_.reshape({1});
+    axis_ = call_.axis(along, source_.shape().size());
+  }
+
+  std::int64_t axis() const { return static_cast<std::int64_t>(axis_); }
+  SymInt extent() const { return source_.shape()[axis_]; }
+  const Call& call() const { return call_; }
+  /// The operand in the order of the scan.
+  Tensor source() const { return turned(source_).tensor(); }
+  Operand operand(const Tensor& tensor) const { return {tensor, site_}; }
+  Value scanned(const Tensor& tensor) const { return {call_, Access::node(tensor)}; }
+  /// What was scanned, in the order of the axis. `none`: the result of no element.
+  Tensor finish(Value out, int none) const {
+    if (options_.exclusive) {
+      Ranges front(out.shape().size(), Range{0, 0});
+      front[axis_] = {1, 0};
+      const graph::Scalar first = is_floating(out.dtype()) ? graph::Scalar::of_float(out.dtype(), none)
+                                                           : graph::Scalar::of_int(out.dtype(), none);
+      out = Value(call_, call_.pad(out.node(), front, first)).shrink(axis_, 0, extent());
+    }
+    const Value whole = turned(out).reshape(shape_);
+    return Access::tensor(graph::format(whole.node(), MemoryFormat::contiguous, call_.origin()));
+  }
+
+ private:
+  Value turned(const Value& v) const {
+    return options_.reverse ? Value(call_, graph::flip(v.node(), {axis_}, call_.origin())) : v;
+  }
+
+  Call call_;
+  Site site_;
+  ScanOptions options_;
+  Value source_;
+  Shape shape_;
+  std::size_t axis_ = 0;
+};
+
+Tensor directed(const char* name, Tensor (*scan)(const Operand&, std::int64_t), const Operand& x, std::int64_t axis,
+                const ScanOptions& options, int none) {
+  base::need<base::kFurther>(name);
+  const DirectedScan s(name, x, axis, options);
+  const Tensor source = s.source();
+  return s.finish(s.scanned(scan(s.operand(source), s.axis())), none);
+}
+
+Ordered directed(const char* name, Ordered (*scan)(const Operand&, std::int64_t), const Operand& x, std::int64_t axis,
+                 bool reverse) {
+  base::need<base::kFurther>(name);
+  const DirectedScan s(name, x, axis, {.reverse = reverse});
+  const Tensor source = s.source();
+  const Ordered out = scan(s.operand(source), s.axis());
+  const Value places = s.scanned(out.positions);
+  return {s.finish(s.scanned(out.values), 0),
+          s.finish(reverse ? (-places).binary(api::Op::Add, s.extent() - 1) : places, 0)};
+}
+
+}  // namespace
+
+Tensor cumsum(const Operand& x, std::int64_t axis, const ScanOptions& options) {
+  return directed("cumsum", &cumsum, x, axis, options, 0);
+}
+Tensor cumprod(const Operand& x, std::int64_t axis, const ScanOptions& options) {
+  return directed("cumprod", &cumprod, x, axis, options, 1);
+}
+Tensor logcumsumexp(const Operand& x, std::int64_t axis, bool reverse) {
+  return directed("logcumsumexp", &logcumsumexp, x, axis, {.reverse = reverse}, 0);
+}
+Ordered cummax(const Operand& x, std::int64_t axis, bool reverse) {
+  return directed("cummax", &cummax, x, axis, reverse);
+}
+Ordered cummin(const Operand& x, std::int64_t axis, bool reverse) {
+  return directed("cummin", &cummin, x, axis, reverse);
 }
 
 Tensor linear_recurrence(const Operand& a, const Operand& b, std::int64_t axis, bool reverse) {

@@ -1,4 +1,4 @@
-// Padding by a tensor's own elements, interpolation, and convolutions of vectors.
+// Padding by a tensor's own elements, interpolation, and convolutions along all axes.
 #include <fmt/format.h>
 
 #include <algorithm>
@@ -42,17 +42,6 @@ Value edge(const Value& v, std::size_t d, SymInt count, PadMode mode, bool front
   const std::int64_t end = mode == PadMode::symmetric ? 0 : 1;  // is the last element left out?
   const Value part = front ? v.shrink(d, end, count + end) : v.shrink(d, n - end - count, n - end);
   return {v.call(), graph::flip(part.node(), {d}, v.call().origin())};
-}
-
-/// Weight k of cubic convolution at the distance t behind the element before; a = -0.75.
-Value cubic_weight(const Value& t, int k) {
-  constexpr double a = -0.75;
-  if (k == 0 || k == 3) {
-    const Value x = k == 0 ? t + 1 : 2 - t;
-    return ((x * a - 5 * a) * x + 8 * a) * x - 4 * a;
-  }
-  const Value x = k == 1 ? t : 1 - t;
-  return (x * (a + 2) - (a + 3)) * x * x + 1;
 }
 
 /// x at integer positions along an axis, clamped to it.
@@ -108,37 +97,63 @@ Value resampled(const Value& x, std::size_t axis, SymInt size, Interpolation mod
   return where((a == b) & (b == c) & (c == d), b, front + back);
 }
 
-/// sum over k of a[i + k] * b[k] where both overlap as wanted; a is not shorter than b.
+/// sum over k of a[i + k] * b[k] where both overlap as wanted. But for all results, a is not shorter than b.
 Value correlation(const Value& a, const Value& b, Overlap overlap) {
-  const SymInt m = b.shape()[0];
-  SymInt before = 0, after = 0;
-  if (overlap == Overlap::full) before = after = m - 1;
-  if (overlap == Overlap::same) {
-    before = m / 2;
-    after = m - 1 - before;
+  const std::size_t rank = b.shape().size();
+  Ranges around(rank, Range{0, 0});
+  for (std::size_t d = 0; d < rank; ++d) {
+    const SymInt m = b.shape()[d];
+    if (overlap == Overlap::full) around[d] = {m - 1, m - 1};
+    if (overlap == Overlap::same) around[d] = {m / 2, m - 1 - m / 2};
   }
-  const Value padded(a.call(), graph::pad(a.node(), {{before, after}}, a.call().origin()));
-  const SymInt count = padded.shape()[0] - m + 1;
+  const Value padded(a.call(), graph::pad(a.node(), around, a.call().origin()));
+  const Ints steps = contiguous_strides(padded.shape());
   View view;
-  view.shape = {count, m};
-  view.strides = {count == 1 ? SymInt(0) : SymInt(1), m == 1 ? SymInt(0) : SymInt(1)};
+  Shape kernel(rank, SymInt(1));
+  for (std::size_t d = 0; d < rank; ++d) {
+    const SymInt count = padded.shape()[d] - b.shape()[d] + 1;
+    view.shape.push_back(count);
+    view.strides.push_back(count == 1 ? SymInt(0) : steps[d]);
+  }
+  for (std::size_t d = 0; d < rank; ++d) {
+    view.shape.push_back(b.shape()[d]);
+    view.strides.push_back(b.shape()[d] == 1 ? SymInt(0) : steps[d]);
+    kernel.push_back(b.shape()[d]);
+  }
   const Value seen(a.call(), graph::raw_view(padded.node(), view, a.call().origin()));
-  return (seen * b.reshape({1, m})).reduce(a.dtype() == DType::bool_ ? Op::ReduceMax : Op::Sum, {1}).drop({1});
+  const Ints inner = api::axes_from(rank, 2 * rank);
+  return (seen * b.reshape(kernel)).reduce(a.dtype() == DType::bool_ ? Op::ReduceMax : Op::Sum, inner).drop(inner);
 }
 
-Tensor of_vectors(const char* name, const Operand& a, const Operand& b, Overlap overlap, bool reversed) {
+/// Is a at least as long as b along every axis?
+bool covers(const Shape& a, const Shape& b) {
+  for (std::size_t d = 0; d < a.size(); ++d)
+    if (a[d] < b[d]) return false;
+  return true;
+}
+
+Tensor convolved_along_all(const char* name, const Operand& a, const Operand& b, Overlap overlap, bool reversed) {
   base::need<base::kFilters>(name);
   const Call call(name, a);
   const DType dtype = api::common_dtype({&a, &b});
   const DType in = is_floating(dtype) ? api::wide_dtype(dtype) : dtype;
-  Value x(call, call.node(a, in, {}, default_device())), y(call, call.node(b, in, {}, default_device()));
-  if (x.shape().size() != 1 || y.shape().size() != 1 || x.shape()[0] == 0 || y.shape()[0] == 0) {
-    throw ShapeError(
-        name, fmt::format("{} and {}: both must be vectors with elements", to_string(x.shape()), to_string(y.shape())));
+  const Value x(call, call.node(a, in, {}, default_device()));
+  Value y(call, call.node(b, in, {}, default_device()));
+  const std::size_t rank = x.shape().size();
+  if (rank == 0 || y.shape().size() != rank || numel(x.shape()) == 0 || numel(y.shape()) == 0) {
+    throw ShapeError(name, fmt::format("{} and {}: both must have elements and as many axes, at least one",
+                                       to_string(x.shape()), to_string(y.shape())));
   }
-  const auto flipped = [&](const Value& v) { return Value(call, graph::flip(v.node(), {0}, call.origin())); };
+  const auto flipped = [&](const Value& v) {
+    return Value(call, graph::flip(v.node(), api::axes_from(0, rank), call.origin()));
+  };
+  const bool exchanged = !covers(x.shape(), y.shape()) && covers(y.shape(), x.shape());
+  if (!exchanged && overlap != Overlap::full && !covers(x.shape(), y.shape())) {
+    throw ShapeError(name, fmt::format("{} and {}: but for Overlap::full one must be as long as the other along every "
+                                       "axis",
+                                       to_string(x.shape()), to_string(y.shape())));
+  }
   if (reversed) y = flipped(y);  // a convolution
-  const bool exchanged = x.shape()[0] < y.shape()[0];
   if (!exchanged) return correlation(x, y, overlap).to(dtype).tensor();
   // The correlation of the longer one with the shorter one, backwards.
   const Value out = reversed ? correlation(flipped(y), flipped(x), overlap) : flipped(correlation(y, x, overlap));
@@ -224,54 +239,11 @@ Tensor interpolate(const Operand& x, const Ints& sizes, Interpolation mode, bool
   return v.to(dtype).tensor();
 }
 
-Tensor grid_sample(const Operand& x, const Tensor& grid, Interpolation mode, bool align_corners, bool border) {
-  base::need<base::kFilters>("grid_sample");
-  const Call call("grid_sample", x);
-  if (mode != Interpolation::nearest && mode != Interpolation::linear)
-    throw ArgumentError("grid_sample", "takes the modes nearest and linear");
-  const Operand points(grid, Access::site(x));
-  const DType dtype = api::floating_dtype(api::common_dtype({&x, &points})), wide = api::wide_dtype(dtype);
-  const Value image(call, call.node(x, wide, {}, grid.device()));
-  const Value at(call, call.cast(Access::node(grid), wide));
-  const Shape &from = image.shape(), &to = at.shape();
-  if (from.size() != 4 || to.size() != 4 || to[3] != 2 || to[0] != from[0] || from[2] == 0 || from[3] == 0) {
-    throw ShapeError("grid_sample",
-                     fmt::format("images {} and a grid {}; give (N, C, H, W) with pixels and (N, H', W', 2)",
-                                 to_string(from), to_string(to)));
-  }
-  const SymInt count = to[1] * to[2];
-  const Tensor flat = image.reshape({from[0], from[1], from[2] * from[3]}).tensor();
-  // Positions in pixels, as (N, 1, H' * W'): x for axis 3, y for axis 2.
-  const auto position = [&](std::size_t axis) {
-    const SymInt part = axis == 3 ? 0 : 1, n = from[axis];
-    const Value unit = at.shrink(3, part, part + 1).reshape({to[0], 1, count}) + 1;
-    const Value pixel = align_corners ? unit.binary(Op::Mul, n - 1) * 0.5 : (unit.binary(Op::Mul, n) - 1) * 0.5;
-    if (border) return where(isnan(pixel), 0, max(pixel.binary(Op::Min, n - 1), 0));
-    return where(api::is_finite(pixel), pixel, -2);  // outside, with neighbours that are outside
-  };
-  const Value column = position(3), row = position(2);
-  const auto read = [&](const Value& i, const Value& j) {  // pixels in row i and column j, which are whole numbers
-    const Value inside = (i >= 0) & (j >= 0) & i.binary(Op::Le, from[2] - 1) & j.binary(Op::Le, from[3] - 1);
-    const Value place = i.to(DType::int64).binary(Op::Mul, from[3]) + j.to(DType::int64);
-    const Tensor index = where(inside, place, 0).broadcast({to[0], from[1], count}).tensor();
-    const Value pixel(call, Access::node(gather(Operand(flat, Access::site(x)), index, -1, Bounds::zero)));
-    return where(inside, pixel, 0);
-  };
-  const auto finish = [&](const Value& v) { return v.reshape({to[0], from[1], to[1], to[2]}).to(dtype).tensor(); };
-  if (mode == Interpolation::nearest) return finish(read(round(row), round(column)));
-  const Value top = row.unary(Op::Floor), left = column.unary(Op::Floor);
-  const Value down = row - top, right = column - left;
-  const auto line = [&](const Value& i) {
-    return weighted(read(i, left), 1 - right) + weighted(read(i, left + 1), right);
-  };
-  return finish(weighted(line(top), 1 - down) + weighted(line(top + 1), down));
-}
-
 Tensor convolve(const Operand& a, const Operand& b, Overlap overlap) {
-  return of_vectors("convolve", a, b, overlap, true);
+  return convolved_along_all("convolve", a, b, overlap, true);
 }
 Tensor correlate(const Operand& a, const Operand& b, Overlap overlap) {
-  return of_vectors("correlate", a, b, overlap, false);
+  return convolved_along_all("correlate", a, b, overlap, false);
 }
 
 }  // namespace oriel

@@ -6,6 +6,7 @@
 #include <algorithm>
 #include <limits>
 
+#include "formula/gathering.hpp"
 #include "formula/value.hpp"
 #include "functions/scatter_parts.hpp"
 #include "oriel/error.hpp"
@@ -201,49 +202,6 @@ Tensor index_reduce(const Operand& x, const Tensor& index, const Operand& values
                     IncludeSelf self, Bounds bounds) {
   const Call call("index_reduce", x);
   return combined(lines_of(call, x, index, values, axis, bounds), combine, self);
-}
-
-Tensor index_put(const Operand& x, const std::vector<Tensor>& index, const Operand& values, bool accumulate,
-                 Bounds bounds) {
-  const Call call("index_put", x);
-  const NodePtr source = call.node(x);
-  const std::size_t count = index.size();
-  if (count == 0 || count > source->shape.size()) {
-    throw ArgumentError("index_put",
-                        fmt::format("{} positions for {}; it takes one for each of its first axes, 1 to {}", count,
-                                    to_string(source->shape), source->shape.size()));
-  }
-  // As positions along the first axes taken as one; what is outside of any is outside of that.
-  const auto cut = static_cast<std::ptrdiff_t>(count);
-  const SymInt all = numel(Shape(source->shape.begin(), source->shape.begin() + cut));
-  std::vector<NodePtr> at;
-  Shape domain;
-  for (std::size_t d = 0; d < count; ++d) {
-    const Bounds unknown = api::checked_for(call, source->shape, Access::node(index[d]), {source->shape[d], d}, bounds);
-    at.push_back(api::positions(call, index[d], {source->shape[d], d}, unknown));
-    domain = graph::broadcast_shapes(domain, at.back()->shape, call.origin());
-  }
-  for (NodePtr& p : at) p = call.broadcast(std::move(p), domain);
-  Value flat(call, at[0]);
-  Value inside = flat >= 0;
-  for (std::size_t d = 1; d < count; ++d) {
-    const Value p(call, at[d]);
-    flat = flat.binary(Op::Mul, source->shape[d]) + p;
-    inside = inside & (p >= 0);
-  }
-  const Value outside(call, api::position_number(call, all, *flat.node()));
-  Shape folded(source->shape.begin() + cut, source->shape.end());
-  folded.insert(folded.begin(), all);
-  const Tensor whole = Access::tensor(call.reshape(source, folded)), where_to = where(inside, flat, outside).tensor();
-  const Site site = Access::site(x);
-  return api::renamed(call, [&] {
-    const Tensor out = accumulate ? put_add(Operand(whole, site), where_to, values, 0, Bounds::zero)
-                                  : put(Operand(whole, site), where_to, values, 0, Bounds::zero);
-    NodePtr written = call.reshape(Access::node(out), source->shape);
-    for (std::size_t d = 0; d < count; ++d)
-      written = api::checked_number(call, std::move(written), Access::node(index[d]), {source->shape[d], d}, bounds);
-    return Access::tensor(std::move(written));
-  });
 }
 
 Tensor index_select(const Operand& x, std::int64_t axis, const Tensor& index, Bounds bounds) {

@@ -333,6 +333,27 @@ Tensor matrix_norm(const Operand& x, MatrixNorm norm) {
   throw ArgumentError("matrix_norm", "the norm is none of MatrixNorm");
 }
 
+Tensor matrix_norm(const Operand& x, MatrixNorm norm, const Ints& axes, KeepDim keepdim) {
+  base::need<base::kLinalg>("matrix_norm");
+  const Call call("matrix_norm", x);
+  const Value v(call, call.node(x));
+  const std::size_t rank = v.shape().size();
+  if (axes.size() != 2)
+    throw ShapeError("matrix_norm", fmt::format("axes {}; give those of rows and of columns", to_string(axes)));
+  const std::size_t rows = call.axis(axes[0], rank), columns = call.axis(axes[1], rank);
+  if (rows == columns) throw ShapeError("matrix_norm", fmt::format("axes {} are one axis; give two", to_string(axes)));
+  Ints order;
+  Shape kept = v.shape();
+  kept[rows] = kept[columns] = 1;
+  for (std::size_t d = 0; d < rank; ++d)
+    if (d != rows && d != columns) order.push_back(d);
+  order.push_back(rows);
+  order.push_back(columns);
+  const Tensor last = v.permute(order).tensor();
+  const Tensor out = matrix_norm(Operand(last, Access::site(x)), norm);
+  return keepdim ? Value(call, Access::node(out)).reshape(kept).tensor() : out;
+}
+
 namespace {
 
 /// The Frobenius norm, also of matrices whose squares leave the range.

@@ -76,4 +76,10 @@ namespace ORIEL_API oriel {
 /// The same for points at `x`, which has the shape of y, or one axis as long as that of y.
 [[nodiscard]] Tensor trapezoid(const Operand& y, const Tensor& x, std::int64_t axis = -1);
 
+/// @cond
+#define ORIEL_OR(value)
+ORIEL_ARITHMETIC_METHODS(ORIEL_METHOD_BODY)
+#undef ORIEL_OR
+/// @endcond
+
 }  // namespace oriel

@@ -12,6 +12,8 @@
 
 namespace ORIEL_API oriel {
 
+class Tensor;
+
 /// The axes of an operation: one, a list, or all (the default). Negative axes count from the last.
 class Axes {
  public:
@@ -28,6 +30,13 @@ class Axes {
   requires(!std::same_as<T, bool>) Axes(const std::vector<T>& axes)  // NOLINT(google-explicit-constructor)
       : list_(axes), all_(false) {}
   /// @}
+  // clang-format off
+  /// Do not compile.
+  /// @{
+  template <std::same_as<Tensor> T> Axes(const T&) { static_assert(detail::kNever<T>, "axes are numbers: x.max(0). The larger one of two is maximum(x, y), the smaller one minimum(x, y)"); }  // NOLINT(google-explicit-constructor)
+  template <std::same_as<bool> T> Axes(T) { static_assert(detail::kNever<T>, "axes are numbers; all axes, kept with extent 1, are sum(x, {}, true)"); }  // NOLINT(google-explicit-constructor)
+  /// @}
+  // clang-format on
 
   /// The list, or null for all axes. An empty list means no axis.
   const Ints* list() const noexcept { return all_ ? nullptr : &list_; }
@@ -59,7 +68,15 @@ class KeepDim {
 };
 
 namespace detail {
-/// A position along an axis, with the line of the program that named it: the index in x[2].
+/// The result of what does not compile, which passes for anything, so that the compiler says one thing.
+struct Nothing {
+  template <class T>
+  operator T() const;  // NOLINT(google-explicit-constructor)
+  Nothing operator*() const { return {}; }
+  Nothing operator++() const { return {}; }
+  bool operator!=(Nothing) const { return false; }
+};
+/// A position along an axis, or a size, with the line of the program that named it: the index in x[2].
 struct Position {
   SymInt value;                                                  ///< negative: counted from the end
   Site site;                                                     ///< the line

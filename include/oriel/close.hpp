@@ -16,4 +16,8 @@ namespace ORIEL_API oriel {
 /// True if all pairs of elements are close, or if there are no elements. Runs the pending work. Errors as isclose.
 bool allclose(const Operand& a, const Operand& b, double rtol = 1e-5, double atol = 1e-8, bool equal_nan = false);
 
+/// True if both have one shape and all elements are equal, by value as == compares them. A NaN equals nothing, except
+/// another NaN with `equal_nan`. Runs the pending work. torch.equal, numpy.array_equal.
+bool equal(const Operand& a, const Operand& b, bool equal_nan = false);
+
 }  // namespace oriel

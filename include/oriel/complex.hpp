@@ -24,6 +24,7 @@
 #include "oriel/api.hpp"
 #include "oriel/axes.hpp"
 #include "oriel/print_options.hpp"
+#include "oriel/settings.hpp"
 #include "oriel/tensor.hpp"
 
 namespace ORIEL_API oriel {
@@ -141,25 +142,17 @@ class Complex {
   /// Writes the numbers of `value`, broadcast to this shape, into the elements that this names, as Tensor::assign.
   const Complex& assign(const ComplexOperand& value) const;
 
-#define ORIEL_COMPLEX_VIEW(name, parameters, arguments) \
-  [[nodiscard]] Complex name parameters const { return Complex(Parts(), real_.name arguments, imag_.name arguments); }
-  /// Views, as the members of Tensor with these names.
+  // clang-format off
+#define ORIEL_COMPLEX_VIEW(result, name, parameters, ...) [[nodiscard]] Complex name parameters const { return Complex(Parts(), real_.name(__VA_ARGS__, site), imag_.name(__VA_ARGS__, site)); }
+#define ORIEL_OR(value) = value
+  /// As of a Tensor: views of both parts, which can be written through.
   /// @{
-  ORIEL_COMPLEX_VIEW(reshape, (const Shape& shape, Site site = Site::here()), (shape, site))
-  ORIEL_COMPLEX_VIEW(permute, (const Ints& order, Site site = Site::here()), (order, site))
-  ORIEL_COMPLEX_VIEW(transpose, (std::int64_t a = -2, std::int64_t b = -1, Site site = Site::here()), (a, b, site))
-  ORIEL_COMPLEX_VIEW(expand, (const Shape& shape, Site site = Site::here()), (shape, site))
-  ORIEL_COMPLEX_VIEW(shrink, (const Ranges& ranges, Site site = Site::here()), (ranges, site))
-  ORIEL_COMPLEX_VIEW(shrink, (const Ranges& ranges, const Axes& axes, Site site = Site::here()), (ranges, axes, site))
-  ORIEL_COMPLEX_VIEW(flip, (const Axes& axes = {}, Site site = Site::here()), (axes, site))
-  ORIEL_COMPLEX_VIEW(squeeze, (const Axes& axes = {}, Site site = Site::here()), (axes, site))
-  ORIEL_COMPLEX_VIEW(unsqueeze, (std::int64_t axis, Site site = Site::here()), (axis, site))
-  ORIEL_COMPLEX_VIEW(slice, (ListOf<Slice> slices, Site site = Site::here()), (slices, site))
-  ORIEL_COMPLEX_VIEW(select, (std::int64_t axis, SymInt position, Site site = Site::here()), (axis, position, site))
-  ORIEL_COMPLEX_VIEW(operator[], (const detail::Position& position), (position))
-  ORIEL_COMPLEX_VIEW(at, (const Ints& index, Site site = Site::here()), (index, site))
+  ORIEL_VIEW_METHODS(ORIEL_COMPLEX_VIEW) ORIEL_COMPLEX_VIEW(Complex, at, (const Ints& index, Site site = Site::here()), index)
+  [[nodiscard]] Complex operator[](const detail::Position& position) const { return Complex(Parts(), real_[position], imag_[position]); }
   /// @}
+#undef ORIEL_OR
 #undef ORIEL_COMPLEX_VIEW
+  // clang-format on
 
   /// f of the real and of the imaginary parts: any movement, and every function f with f(x + y) = f(x) + f(y), can be
   /// applied in this way. Both results must have one shape, and a dtype that a part may have; else ArgumentError.
@@ -288,6 +281,14 @@ Complex& operator*=(Complex& z, const ComplexOperand& w);
 Complex& operator/=(Complex& z, const ComplexOperand& w);
 /// @}
 
+// clang-format off
+/// Of a tensor: itself, and zeros.
+/// @{
+[[nodiscard]] inline Tensor real(const Tensor& x) { return x; }
+[[nodiscard]] inline Tensor conj(const Tensor& x) { return x; }
+[[nodiscard]] Tensor imag(const Tensor& x, Site site = Site::here());
+/// @}
+// clang-format on
 [[nodiscard]] Tensor real(const ComplexArgument& z);   ///< z.real(): a view
 [[nodiscard]] Tensor imag(const ComplexArgument& z);   ///< z.imag(): a view
 [[nodiscard]] Complex conj(const ComplexArgument& z);  ///< real - imag i
@@ -296,6 +297,7 @@ Complex& operator/=(Complex& z, const ComplexOperand& w);
 /// atan2(imag, real), in [-pi, pi].
 [[nodiscard]] Tensor angle(const ComplexArgument& z);
 
+#define ORIEL_COMPLEX_UNARY(name) [[nodiscard]] Complex name(const ComplexArgument& z);
 // Functions with the principal branches and the special cases of C (ISO/IEC 9899, Annex G), but for the signs of zeros
 // and NaN that it leaves open.
 
@@ -314,36 +316,32 @@ Complex& operator/=(Complex& z, const ComplexOperand& w);
 /// @}
 /// log(z) / log(2) and log(z) / log(10).
 /// @{
-[[nodiscard]] Complex log2(const ComplexArgument& z);
-[[nodiscard]] Complex log10(const ComplexArgument& z);
-/// @}
-/// exp(z) - 1 and log(1 + z), without the loss of digits near 0.
-/// @{
-[[nodiscard]] Complex expm1(const ComplexArgument& z);
-[[nodiscard]] Complex log1p(const ComplexArgument& z);
-/// @}
-/// Circular and hyperbolic functions. They overflow where the real ones do.
-/// @{
-[[nodiscard]] Complex sin(const ComplexArgument& z);
-[[nodiscard]] Complex cos(const ComplexArgument& z);
-[[nodiscard]] Complex tan(const ComplexArgument& z);
-[[nodiscard]] Complex sinh(const ComplexArgument& z);
-[[nodiscard]] Complex cosh(const ComplexArgument& z);
-[[nodiscard]] Complex tanh(const ComplexArgument& z);
-/// @}
-/// Their inverses. The cuts of asin, acos and atanh are the real numbers beyond -1 and 1, those of asinh and atan the
-/// imaginary ones beyond -i and i, that of acosh the real numbers below 1. On a cut the sign of the zero chooses the
-/// side.
-/// @{
-[[nodiscard]] Complex asin(const ComplexArgument& z);
-[[nodiscard]] Complex acos(const ComplexArgument& z);
-[[nodiscard]] Complex atan(const ComplexArgument& z);
-[[nodiscard]] Complex asinh(const ComplexArgument& z);
-[[nodiscard]] Complex acosh(const ComplexArgument& z);
-[[nodiscard]] Complex atanh(const ComplexArgument& z);
-/// @}
-/// z / abs(z), and 0 for 0; NaN for infinities (numpy.sign, torch.sgn).
-[[nodiscard]] Complex sign(const ComplexArgument& z);
+// clang-format off
+ORIEL_COMPLEX_UNARY(log2) ORIEL_COMPLEX_UNARY(log10)
+    // clang-format on
+    /// @}
+    /// exp(z) - 1 and log(1 + z), without the loss of digits near 0.
+    /// @{
+    // clang-format off
+ORIEL_COMPLEX_UNARY(expm1) ORIEL_COMPLEX_UNARY(log1p)
+    // clang-format on
+    /// @}
+    /// Circular and hyperbolic functions. They overflow where the real ones do.
+    /// @{
+    // clang-format off
+ORIEL_COMPLEX_UNARY(sin) ORIEL_COMPLEX_UNARY(cos) ORIEL_COMPLEX_UNARY(tan) ORIEL_COMPLEX_UNARY(sinh) ORIEL_COMPLEX_UNARY(cosh) ORIEL_COMPLEX_UNARY(tanh)
+    // clang-format on
+    /// @}
+    /// Their inverses. The cuts of asin, acos and atanh are the real numbers beyond -1 and 1, those of asinh and atan
+    /// the imaginary ones beyond -i and i, that of acosh the real numbers below 1. On a cut the sign of the zero
+    /// chooses the side.
+    /// @{
+    // clang-format off
+ORIEL_COMPLEX_UNARY(asin) ORIEL_COMPLEX_UNARY(acos) ORIEL_COMPLEX_UNARY(atan) ORIEL_COMPLEX_UNARY(asinh) ORIEL_COMPLEX_UNARY(acosh) ORIEL_COMPLEX_UNARY(atanh)
+    // clang-format on
+    /// @}
+    /// z / abs(z), and 0 for 0; NaN for infinities (numpy.sign, torch.sgn).
+    [[nodiscard]] Complex sign(const ComplexArgument& z);
 /// Both parts to the nearest integer, ties to even.
 [[nodiscard]] Complex round(const ComplexArgument& z);
 /// z * z.
@@ -393,11 +391,49 @@ bool allclose(const ComplexArgument& a, const ComplexArgument& b, double rtol = 
 
 /// As of tensors (movement.hpp).
 /// @{
+#define ORIEL_PARAMETERS(...) __VA_ARGS__
+// clang-format off
+#define ORIEL_COMPLEX_VIEW(result, name, parameters, ...) [[nodiscard]] inline Complex name(const Complex& z, ORIEL_PARAMETERS parameters) { return z.name(__VA_ARGS__, site); }
+#define ORIEL_OR(value) = value
+/// The functions of tensors of these names: views of both parts; reads and writes at positions (movement.hpp,
+/// scatter.hpp), of both parts; dot without a conjugate.
+/// @{
+ORIEL_VIEW_METHODS(ORIEL_COMPLEX_VIEW)
+[[nodiscard]] inline Complex broadcast_to(const Complex& z, const Shape& shape, Site site = Site::here()) { return z.expand(shape, site); }
+[[nodiscard]] Complex take(const ComplexArgument& z, const Tensor& index, std::int64_t axis = 0, Bounds bounds = default_bounds()); [[nodiscard]] Complex gather(const ComplexArgument& z, const Tensor& index, std::int64_t axis, Bounds bounds = default_bounds());
+[[nodiscard]] Complex put(const ComplexArgument& z, const Tensor& index, const ComplexOperand& values, std::int64_t axis = 0, Bounds bounds = default_bounds());
+[[nodiscard]] Complex put_add(const ComplexArgument& z, const Tensor& index, const ComplexOperand& values, std::int64_t axis = 0, Bounds bounds = default_bounds());
+[[nodiscard]] Complex scatter(const ComplexArgument& z, const Tensor& index, const ComplexOperand& values, std::int64_t axis, Bounds bounds = default_bounds());
+[[nodiscard]] Complex scatter_add(const ComplexArgument& z, const Tensor& index, const ComplexOperand& values, std::int64_t axis, Bounds bounds = default_bounds());
+[[nodiscard]] Complex dot(const ComplexArgument& x, const ComplexOperand& y);
+/// @}
+#undef ORIEL_OR
+#undef ORIEL_COMPLEX_VIEW
+#undef ORIEL_PARAMETERS
+/// Ordered by the real parts, and where these are equal by the imaginary ones: sorted along an axis, and the distinct
+/// numbers, as one axis. NaN come last.
+/// @{
+[[nodiscard]] Complex sort(const ComplexArgument& z, std::int64_t axis = -1);
+ORIEL_COMPLEX_UNARY(unique)
+/// @}
+/// Linear algebra (linalg.hpp) on the real matrices of twice the size that do the same: solve, inverse; the eigenvalues
+/// of Hermitian matrices, of which the lower triangle is read, and singular values.
+/// @{
+[[nodiscard]] Complex solve(const ComplexArgument& x, const ComplexOperand& b); [[nodiscard]] Complex solve(const Operand& x, const ComplexArgument& b);
+ORIEL_COMPLEX_UNARY(inverse)
+[[nodiscard]] Tensor eigvalsh(const ComplexArgument& x); [[nodiscard]] Tensor svdvals(const ComplexArgument& x);
+/// @}
+// clang-format on
+
 // Templates, so that an empty list, or one of tensors, is one of tensors.
 template <std::same_as<Complex> T = Complex>
 [[nodiscard]] Complex concat(std::type_identity_t<ListOf<T>> numbers, std::int64_t axis = 0, Site site = Site::here());
 template <std::same_as<Complex> T = Complex>
 [[nodiscard]] Complex stack(std::type_identity_t<ListOf<T>> numbers, std::int64_t axis = 0, Site site = Site::here());
+// clang-format off
+/// einsum (products.hpp) of at most 6 operands, as sums of those of their parts. ArgumentError for more.
+template <std::same_as<Complex> T = Complex> [[nodiscard]] Complex einsum(std::string_view equation, std::type_identity_t<ListOf<T>> numbers, Site site = Site::here());
+// clang-format on
 [[nodiscard]] Complex pad(const ComplexArgument& z, const Ranges& before_after);
 [[nodiscard]] Complex roll(const ComplexArgument& z, std::int64_t shift, std::int64_t axis);
 /// @}

@@ -53,6 +53,17 @@ template <detail::Size T>
   return full(Shape{count}, value, dtype);
 }
 /// @}
+/// Do not compile.
+/// @{
+// clang-format off
+namespace detail { template <class T> Nothing one_list() { static_assert(kNever<T>, "the shape is one list: zeros({3, 4}), ones({3, 4}, DType::int32)"); return {}; } }
+#define ORIEL_ONE_LIST(name) \
+  template <detail::Size T, detail::Size U, class... More> detail::Nothing name(T, U, const More&...) { return detail::one_list<T>(); }
+ORIEL_ONE_LIST(zeros) ORIEL_ONE_LIST(ones) ORIEL_ONE_LIST(empty)
+#undef ORIEL_ONE_LIST
+template <detail::Size T, detail::Size U, detail::PlainNumber V, class... More> detail::Nothing full(T, U, V, const More&...) { static_assert(detail::kNever<T>, "the shape is one list: full({3, 4}, value)"); return {}; }
+// clang-format on
+/// @}
 
 /// The numbers start, start + step, ... up to but excluding stop, as one axis. The dtype is int64 if all three numbers
 /// are integers, else float32. The result is empty if stop lies behind start. Throws ArgumentError for step 0, for a
@@ -69,6 +80,9 @@ template <detail::Size T>
 /// @{
 [[nodiscard]] Tensor arange(const Operand& stop, DType dtype);
 [[nodiscard]] Tensor arange(const Operand& start, const Operand& stop, const Operand& step, DType dtype);
+// clang-format off
+[[nodiscard]] inline Tensor arange(const Operand& start, const Operand& stop, DType dtype) { return arange(start, stop, 1, dtype); }
+// clang-format on
 /// @}
 /// `count` evenly spaced numbers from start to stop, as one axis. Both ends are included and exact; integers beyond
 /// 2^53 are rounded to float64. A count of 1 gives start, a count of 0 an empty tensor. Each number is computed in
@@ -89,8 +103,14 @@ enum class Endpoint : bool { excluded, included };
 [[nodiscard]] Tensor iota(const Shape& shape, Site site = Site::here());
 /// A matrix of rows x columns with 1 where column - row == diagonal and 0 elsewhere. A negative `columns` means `rows`.
 ///   eye(2);  // {{1, 0}, {0, 1}}
+/// @{
 [[nodiscard]] Tensor eye(SymInt rows, SymInt columns = -1, std::int64_t diagonal = 0, DType dtype = DType::float32,
                          Site site = Site::here());
+// clang-format off
+[[nodiscard]] inline Tensor eye(SymInt rows, DType dtype, Site site = Site::here()) { return eye(rows, -1, 0, dtype, site); }
+[[nodiscard]] inline Tensor eye(SymInt rows, SymInt columns, DType dtype, Site site = Site::here()) { return eye(rows, columns, 0, dtype, site); }
+// clang-format on
+/// @}
 
 // ---- Like another tensor: with its shape and device, and its dtype unless you name one. The strides are PyTorch's.
 // For preserve they are Layout::preserved() of the operand's layout: its own strides if they are non-overlapping and

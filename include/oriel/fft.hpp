@@ -102,6 +102,44 @@ using FftLength = SliceEnd;
                           FftNorm norm = FftNorm::backward);
 /// @}
 
+// clang-format off
+#define ORIEL_COMPLEX_CONVOLUTION(name) [[nodiscard]] Complex name(const ComplexArgument& x, const ComplexOperand& w, const ConvOptions& options = {});
+/// Convolutions (windows.hpp) of complex numbers, by four of their parts, or two where w is real.
+/// @{
+ORIEL_COMPLEX_CONVOLUTION(conv1d) ORIEL_COMPLEX_CONVOLUTION(conv2d) ORIEL_COMPLEX_CONVOLUTION(conv3d)
+/// @}
+#undef ORIEL_COMPLEX_CONVOLUTION
+    // clang-format on
+
+    /// The last element of a window: periodic windows of n elements are the first n of symmetric ones of n + 1.
+    enum class WindowEnd {
+      periodic,
+      symmetric
+    };
+// clang-format off
+namespace detail { enum class WindowKind { bartlett, hann, hamming, blackman, kaiser }; Tensor window(WindowKind kind, SymInt n, double beta, DType dtype, WindowEnd end, Site site); }
+// clang-format on
+/// Windows of n elements, computed in float64, where t goes from 0 to 1: 1 - |2t - 1|; (1 - cos(2 pi t)) / 2;
+/// 0.54 - 0.46 cos(2 pi t); 0.42 - 0.5 cos(2 pi t) + 0.08 cos(4 pi t). Those for frames of transforms are periodic, as
+/// torch's and scipy.signal.get_window's are; NumPy's are symmetric. Throws DTypeError unless dtype is a float,
+/// ShapeError for a negative n.
+///   stft(x, 512, hann(512));  hann(3, DType::float32, WindowEnd::symmetric);  // the second: {0, 1, 0}
+/// @{
+// clang-format off
+#define ORIEL_WINDOW(name) \
+  [[nodiscard]] inline Tensor name(SymInt n, DType dtype = DType::float32, WindowEnd end = WindowEnd::periodic, Site site = Site::here()) { \
+    return detail::window(detail::WindowKind::name, n, 0, dtype, end, site); \
+  }
+ORIEL_WINDOW(bartlett) ORIEL_WINDOW(hann) ORIEL_WINDOW(hamming) ORIEL_WINDOW(blackman)
+#undef ORIEL_WINDOW
+    // clang-format on
+    /// @}
+    /// Kaiser's window i0(beta * sqrt(1 - (2t - 1)^2)) / i0(beta), otherwise as hann. A greater beta has a wider peak
+    /// and lower side lobes. Throws ArgumentError unless beta is a number in [0, 700].
+    // clang-format off
+[[nodiscard]] inline Tensor kaiser(SymInt n, double beta = 12, DType dtype = DType::float32, WindowEnd end = WindowEnd::periodic, Site site = Site::here()) { return detail::window(detail::WindowKind::kaiser, n, beta, dtype, end, site); }
+// clang-format on
+
 /// How stft and istft cut a signal into frames: the arguments of torch.stft of these names.
 struct StftOptions {
   std::int64_t hop = 0;            ///< from frame to frame; 0: a quarter of n
@@ -116,7 +154,7 @@ struct StftOptions {
 /// window. The result is (.., frequencies, frames). A window shorter than n stands in the middle of n; a number is that
 /// number everywhere. Throws ArgumentError for a hop or n below 1, ShapeError for a window that is no vector of at most
 /// n, and for a signal shorter than a frame.
-///   const Complex z = stft(x, 512, hann, {.hop = 128});  // hann: a Tensor of 512
+///   const Complex z = stft(x, 512, hann(512), {.hop = 128});
 [[nodiscard]] Complex stft(const ComplexOperand& x, std::int64_t n, const Operand& window = 1,
                            const StftOptions& options = {});
 /// The signal whose stft is nearest to z (.., frequencies, frames), by adding the windowed frames and dividing by the

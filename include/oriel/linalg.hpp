@@ -120,8 +120,18 @@ enum class MatrixNorm { frobenius, nuclear, two, minus_two, one, minus_one, infi
 /// The norm of each matrix; 0 for matrices without elements. Throws ShapeError for a least sum or singular value of
 /// none.
 [[nodiscard]] Tensor matrix_norm(const Operand& x, MatrixNorm norm = MatrixNorm::frobenius);
+/// The same of the matrices whose rows lie along axes[0] and columns along axes[1]. Throws ShapeError unless these are
+/// two axes.
+///   matrix_norm(x, MatrixNorm::nuclear, {0, 1})
+[[nodiscard]] Tensor matrix_norm(const Operand& x, MatrixNorm norm, const Ints& axes, KeepDim keepdim = false);
 /// matrix_norm(x) * matrix_norm(inverse(x)); for `two` the quotient of the largest and the least singular value.
 /// Throws ShapeError for matrices without elements.
 [[nodiscard]] Tensor cond(const Operand& x, MatrixNorm norm = MatrixNorm::two);
+
+/// @cond
+#define ORIEL_OR(value)
+ORIEL_LINEAR_ALGEBRA_METHODS(ORIEL_METHOD_BODY)
+#undef ORIEL_OR
+/// @endcond
 
 }  // namespace oriel

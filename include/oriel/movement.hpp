@@ -16,15 +16,20 @@ namespace ORIEL_API oriel {
 
 struct View;
 
+namespace detail {
+/// The number of axes of a tensor; 0 for a number.
+std::size_t rank_of(const Operand& x);
+}  // namespace detail
+
 /// The same elements in row-major order with another shape. One extent may be -1 and is then computed. Throws if the
 /// numbers of elements differ, if -1 occurs twice, or if its value is ambiguous (another extent is 0). Never copies: if
 /// the view of x cannot take the shape, a second view is put on top of it.
 ///   reshape(x, {2, -1});  // of shape (6): (2, 3)
 [[nodiscard]] Tensor reshape(const Operand& x, const Shape& shape);
-/// One axis: reshape(x, -1).
-template <detail::Size T>
-[[nodiscard]] Tensor reshape(const Operand& x, T extent) {
-  return reshape(x, Shape{extent});
+/// The shape without braces: reshape(x, -1), reshape(x, 4, 3).
+template <detail::Size T, detail::Size... More>
+[[nodiscard]] Tensor reshape(const Operand& x, T extent, More... more) {
+  return reshape(x, Shape{extent, more...});
 }
 /// As reshape, but also throws if the strides of x (Tensor::strides) cannot take the shape. PyTorch's view() throws in
 /// the same cases, and its reshape() copies in them. Row-major tensors take every shape: reductions, padded tensors
@@ -37,6 +42,10 @@ template <detail::Size T>
 [[nodiscard]] Tensor permute(const Operand& x, const Ints& order);
 /// Exchanges two axes, by default the last two. Throws if no axes are named and x has fewer than two.
 [[nodiscard]] Tensor transpose(const Operand& x, std::int64_t a = -2, std::int64_t b = -1);
+// clang-format off
+/// Does not compile.
+template <class T> detail::Nothing transpose(const Operand&, std::initializer_list<T>) { static_assert(detail::kNever<T>, "permute(x, {1, 0}) names all axes, transpose(x, a, b) exchanges two"); return {}; }
+// clang-format on
 /// Drops axes of extent 1: all of them, or the named ones. Throws if a named axis has another extent.
 [[nodiscard]] Tensor squeeze(const Operand& x, const Axes& axes = {});
 /// Adds an axis of extent 1 at position `axis` of the result (-1: last).
@@ -62,6 +71,12 @@ Shape broadcast_shape(const Shape& a, const Shape& b);
 /// The same for a tensor of one axis.
 ///   pad(x, {1, 1})
 [[nodiscard]] Tensor pad(const Operand& x, const AxisEnds& before_after, const Operand& value = 0);
+/// The same number of elements at both ends of every axis.
+///   pad(x, 1)
+template <detail::Size T>
+[[nodiscard]] Tensor pad(const Operand& x, T at_each_end, const Operand& value = 0) {
+  return pad(x, Ranges(detail::rank_of(x), Range{at_each_end, at_each_end}), value);
+}
 /// Reverses all axes, or the named ones.
 [[nodiscard]] Tensor flip(const Operand& x, const Axes& axes = {});
 /// Every n-th element along each axis, from the first one on: index i reads i * steps. Throws ShapeError unless there
@@ -97,10 +112,19 @@ Shape broadcast_shape(const Shape& a, const Shape& b);
 [[nodiscard]] Tensor concat(ListOf<Tensor> tensors, std::int64_t axis = 0, Site site = Site::here());
 /// Joins tensors of equal shapes along a new axis. Throws ArgumentError for an empty list, ShapeError if shapes differ.
 [[nodiscard]] Tensor stack(ListOf<Tensor> tensors, std::int64_t axis = 0, Site site = Site::here());
-/// The elements whose position on axis b minus that on axis a is `offset`. They form a new last axis in place of both
-/// axes. Throws if a == b.
-///   diagonal(eye(3));  // {1, 1, 1}
-[[nodiscard]] Tensor diagonal(const Operand& x, std::int64_t offset = 0, std::int64_t a = 0, std::int64_t b = 1);
+/// Do not compile: tensors are a list.
+/// @{
+// clang-format off
+namespace detail { template <class T> Nothing list_of_tensors() { static_assert(kNever<T>, "the tensors are one list: concat({x, y}, axis), stack({x, y}, axis), hstack({x, y})"); return {}; } }
+#define ORIEL_LIST_OF_TENSORS(name) \
+  template <std::same_as<Tensor> T> detail::Nothing name(const Tensor&, const T&, const auto&...) { struct name##_of; return detail::list_of_tensors<name##_of>(); }
+ORIEL_LIST_OF_TENSORS(concat) ORIEL_LIST_OF_TENSORS(stack)
+    // clang-format on
+    /// @}
+    /// The elements whose position on axis b minus that on axis a is `offset`. They form a new last axis in place of
+    /// both axes. Throws if a == b.
+    ///   diagonal(eye(3));  // {1, 1, 1}
+    [[nodiscard]] Tensor diagonal(const Operand& x, std::int64_t offset = 0, std::int64_t a = 0, std::int64_t b = 1);
 /// Overlapping windows of `size` elements along an axis, one every `step` elements. The axis then counts the windows,
 /// and a new last axis holds the elements of a window. Throws if size is not in [1, extent] or step < 1.
 ///   unfold(arange(4), 0, 3, 1);  // {{0, 1, 2}, {1, 2, 3}}

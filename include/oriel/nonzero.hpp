@@ -29,6 +29,14 @@ namespace ORIEL_API oriel {
 ///   unique(Tensor::of<int>({{2, 1}, {1, 5}, {2, 1}}), 0);  // {{1, 5}, {2, 1}}
 [[nodiscard]] Tensor unique(const Operand& x, std::int64_t axis);
 
+/// The distinct elements of x that are (are not) elements of y, in ascending order, as one axis: numpy.intersect1d, in
+/// the promoted dtype, and numpy.setdiff1d, in the dtype of x. Elements are compared by value, and NaNs equal nothing.
+///   intersect1d(Tensor::of<int>({3, 1, 3}), Tensor::of<int>({3, 2}));  // {3}
+/// @{
+[[nodiscard]] Tensor intersect1d(const Operand& x, const Tensor& y);
+[[nodiscard]] Tensor setdiff1d(const Operand& x, const Tensor& y);
+/// @}
+
 /// The result of unique_all.
 struct UniqueElements {
   Tensor values;   ///< as unique

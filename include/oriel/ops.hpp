@@ -71,6 +71,11 @@ namespace ORIEL_API oriel {
 /// minimum(maximum(x, low), high), with the dtype of that expression.
 ///  clamp(x, 0, 1)
 [[nodiscard]] Tensor clamp(const Operand& x, const Operand& low, const Operand& high);
+/// clamp with one end: maximum(x, low) and minimum(x, high), by their names in PyTorch.
+/// @{
+[[nodiscard]] inline Tensor clamp_min(const Operand& x, const Operand& low) { return maximum(x, low); }
+[[nodiscard]] inline Tensor clamp_max(const Operand& x, const Operand& high) { return minimum(x, high); }
+/// @}
 
 // ---- Comparison. The result is bool. A NaN is unequal to everything, and neither less nor greater than anything.
 // Integers are compared by value, whatever their dtypes and axes: uint64 with negative numbers too, and

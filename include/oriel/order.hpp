@@ -35,6 +35,13 @@ struct Ordered {
 [[nodiscard]] Ordered nanmedian(const Operand& x, std::int64_t axis, KeepDim keepdim = false);
 [[nodiscard]] Tensor nanmedian(const Operand& x);
 /// @}
+/// The largest (smallest) element along an axis, and its first position, in one pass over x: argmax (argmin) and what
+/// is there. NaN if there is one. Throws ShapeError for an axis without elements. torch.max and torch.min of an axis.
+///   max_with_indices(Tensor::of<int>({3, 9, 9}), 0);  // values 9, positions 1
+/// @{
+[[nodiscard]] Ordered max_with_indices(const Operand& x, std::int64_t axis, KeepDim keepdim = false);
+[[nodiscard]] Ordered min_with_indices(const Operand& x, std::int64_t axis, KeepDim keepdim = false);
+/// @}
 /// The most frequent element along an axis, the smallest of several. NaN count as equal to each other. Throws
 /// ShapeError for an axis without elements.
 [[nodiscard]] Tensor mode(const Operand& x, std::int64_t axis = -1, KeepDim keepdim = false);
@@ -52,7 +59,15 @@ enum class Between { linear, lower, higher, nearest, midpoint };
 [[nodiscard]] Tensor quantile(const Operand& x, const std::vector<double>& q, std::int64_t axis,
                               KeepDim keepdim = false, Between between = Between::linear);
 
-/// The same of the elements that are not NaN; NaN if all are. numpy.nanquantile, torch.nanquantile.
+/// quantile(x, q / 100, ..). Throws ArgumentError unless q is in [0, 100]. numpy.percentile.
+/// @{
+[[nodiscard]] Tensor percentile(const Operand& x, double q, std::int64_t axis, KeepDim keepdim = false,
+                                Between between = Between::linear);
+[[nodiscard]] Tensor percentile(const Operand& x, const std::vector<double>& q, std::int64_t axis,
+                                KeepDim keepdim = false, Between between = Between::linear);
+/// @}
+
+/// quantile of the elements that are not NaN; NaN if all are. numpy.nanquantile, torch.nanquantile.
 /// @{
 [[nodiscard]] Tensor nanquantile(const Operand& x, double q, std::int64_t axis, KeepDim keepdim = false,
                                  Between between = Between::linear);
@@ -74,8 +89,9 @@ enum class Between { linear, lower, higher, nearest, midpoint };
 /// The position in `sorted` at which each element of `values` would be put in to keep the order, as int64: in front of
 /// equal elements, or behind them if `right`. `sorted` is a vector, or has the axes of `values` and is searched along
 /// the last one. Nothing checks that it is sorted. A NaN goes to the end. Elements of different dtypes are compared by
-/// their values: nothing is rounded to a common dtype. Costs log2(extent) reads for each value; a captured function
-/// makes an entry for each extent of `sorted`. Throws ShapeError if the shapes do not fit.
+/// their values: nothing is rounded to a common dtype. Costs log2(extent) reads for each value; in a captured function
+/// of symbolic extents 16, where one entry serves all extents below 65536, and 32 or 48 beyond. Throws ShapeError if
+/// the shapes do not fit.
 ///   searchsorted(Tensor::of<int>({1, 3, 5}), Tensor::of<int>({3, 4}));  // {1, 2}
 [[nodiscard]] Tensor searchsorted(const Tensor& sorted, const Operand& values, bool right = false);
 /// searchsorted of a vector of boundaries.
@@ -87,5 +103,11 @@ enum class Between { linear, lower, higher, nearest, midpoint };
 /// (numpy.interp). xp is sorted; an infinite point is far from every other. Throws ShapeError unless xp and fp are
 /// vectors as long, with elements.
 [[nodiscard]] Tensor interp(const Operand& x, const Tensor& xp, const Tensor& fp);
+
+/// @cond
+#define ORIEL_OR(value)
+ORIEL_ORDER_METHODS(ORIEL_METHOD_BODY)
+#undef ORIEL_OR
+/// @endcond
 
 }  // namespace oriel

@@ -7,6 +7,7 @@
 
 #include "oriel/api.hpp"
 #include "oriel/list.hpp"
+#include "oriel/reduce.hpp"
 #include "oriel/tensor.hpp"
 
 namespace ORIEL_API oriel {
@@ -23,6 +24,38 @@ namespace ORIEL_API oriel {
 /// @{
 [[nodiscard]] Tensor einsum(std::string_view equation, ListOf<Tensor> operands, Site site = Site::here());
 /// @}
+// clang-format off
+/// Does not compile.
+template <std::same_as<Tensor> T, class... More> detail::Nothing einsum(std::string_view, const T&, const More&...) { static_assert(detail::kNever<T>, "the operands are one list: einsum(\"ij,jk->ik\", {x, y})"); return {}; }
+// clang-format on
+
+// ---- Patterns: einops' notation of movements and reductions. A pattern names the axes of x, `->`, and those of the
+// result: names of letters, digits and `_`, separated by spaces. Names in parentheses are one axis, the last one
+// varying fastest, `1` is an axis of extent 1, and `...` stands for any axes, which keep their order (in parentheses on
+// the right: as one). `sizes` gives the extents of names that x does not tell: of all but one in parentheses on the
+// left, and of those that only the result has. Throws ArgumentError, which quotes the pattern, if it is malformed or
+// does not fit x.
+
+// clang-format off
+/// The pattern of a repetition: a text. No list in braces converts to it, which is one of counts: repeat(x, {0}).
+namespace detail { struct PatternText { std::string_view text; template <std::convertible_to<std::string_view> T> PatternText(const T& pattern) : text(pattern) {} }; }  // NOLINT
+// clang-format on
+/// A name of a pattern and its extent.
+struct NamedSize {
+  std::string_view name;  ///< as the pattern has it
+  SymInt size;            ///< its extent
+};
+
+/// The same elements, with the axes of the left in the order and the groups of the right; a view.
+///   rearrange(x, "b (h w) c -> b c h w", {{"h", 4}})
+[[nodiscard]] Tensor rearrange(const Operand& x, std::string_view pattern, ListOf<NamedSize> sizes = {});
+/// The same, reduced over the axes that only the left has. `how` is sum, mean, prod, amax or amin, in the dtypes of the
+/// functions of these names (max and min) in reduce.hpp.
+///   reduce(x, "b c (h 2) (w 2) -> b c h w", Combine::amax)  // max_pool2d(x, {2}); numbers are extents
+[[nodiscard]] Tensor reduce(const Operand& x, std::string_view pattern, Combine how, ListOf<NamedSize> sizes = {});
+/// The same elements, repeated along the axes that only the right has.
+///   repeat(x, "h w -> h (w c)", {{"c", 3}})
+[[nodiscard]] Tensor repeat(const Operand& x, const detail::PatternText& pattern, ListOf<NamedSize> sizes = {});
 
 /// The sum of products over the last `count` axes of a and the first `count` of b.
 ///   tensordot(a, b, 1)  // of matrices: matmul

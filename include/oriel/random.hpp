@@ -100,6 +100,13 @@ class Key {
 /// Exponential numbers of this mean: -mean * log(u), with u of 31 bits in (0, 1] (53 in float64).
 [[nodiscard]] Tensor exponential(const Key& key, const Shape& shape, const Operand& mean = 1,
                                  DType dtype = DType::float32);
+/// Laplace numbers: the mean plus or minus an exponential number of this scale.
+[[nodiscard]] Tensor laplace(const Key& key, const Shape& shape, const Operand& mean = 0, const Operand& scale = 1,
+                             DType dtype = DType::float32);
+/// Gumbel numbers, the distribution of the largest of many: location - scale * log(e), with e exponential. In float32
+/// from -2.8 to 22 scales away from the location, in float64 to 36.
+[[nodiscard]] Tensor gumbel(const Key& key, const Shape& shape, const Operand& location = 0, const Operand& scale = 1,
+                            DType dtype = DType::float32);
 /// Gamma numbers, x^(a-1) exp(-x/scale) up to a factor, by the method of Marsaglia and Tsang ("A simple method for
 /// generating gamma variables", 2000). Each element makes 16 attempts at once and takes the first that is accepted,
 /// which costs as much as all of them; none of the 16 is accepted with a probability below 2^-69, and then
@@ -135,5 +142,22 @@ class Key {
 /// count is negative, or more than n of different ones.
 ///   multinomial(key, Tensor::of<float>({1, 2, 1}), 10, true)
 [[nodiscard]] Tensor multinomial(const Key& key, const Operand& weights, std::int64_t count, bool replace = false);
+/// A position along an axis for each line of it, with a probability in proportion to exp(logits), by the largest of
+/// logits plus Gumbel numbers. Logits of -inf are never drawn beside others. Throws ShapeError for an axis without
+/// elements. jax.random.categorical. For several positions of a line expand the logits first.
+///   categorical(key, logits.expand({10, logits.size(0)}))  // ten positions
+[[nodiscard]] Tensor categorical(const Key& key, const Operand& logits, std::int64_t axis = -1);
+
+/// Do not compile.
+/// @{
+// clang-format off
+namespace detail { template <class T> Nothing with_key() { static_assert(kNever<T>, "a draw takes a key, the same key gives the same numbers again: normal(Key(1), {2, 3}), uniform(Key(1), {2, 3})"); return {}; } }
+#define ORIEL_WITH_KEY(name) \
+  template <class T> detail::Nothing name(std::initializer_list<T>, const auto&...) { return detail::with_key<T>(); } \
+  template <detail::Integer T> detail::Nothing name(T, const Shape&, const auto&...) { return detail::with_key<T>(); }
+ORIEL_WITH_KEY(uniform) ORIEL_WITH_KEY(normal) ORIEL_WITH_KEY(bernoulli) ORIEL_WITH_KEY(randint)
+#undef ORIEL_WITH_KEY
+// clang-format on
+/// @}
 
 }  // namespace oriel

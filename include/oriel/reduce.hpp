@@ -10,6 +10,10 @@
 
 namespace ORIEL_API oriel {
 
+/// How elements are combined: of a group (scatter.hpp), or along axes of a pattern (products.hpp). In a group, a mean
+/// of integers is rounded towards minus infinity.
+enum class Combine { sum, prod, mean, amax, amin };
+
 /// Sum. bool and integers are summed in int64 (uint64 in uint64), wrapping. Halves are summed in float32 and rounded
 /// once. The sum of no elements is 0. A large sum of products of three or more factors, such as x[i,j,k] y[j,l] z[k,l]
 /// over j and k, is computed as products one after the other if that is estimated to take at most half the time; then

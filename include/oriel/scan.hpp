@@ -24,6 +24,26 @@ namespace ORIEL_API oriel {
 /// log(cumsum(exp(x))), without overflow, in floats.
 [[nodiscard]] Tensor logcumsumexp(const Operand& x, std::int64_t axis);
 
+/// Which elements a scan combines.
+struct ScanOptions {
+  bool reverse = false;    ///< those from each one to the end, from the end on
+  bool exclusive = false;  ///< without the element itself: the first result is the sum, or product, of none
+};
+/// cumsum and cumprod (reduce.hpp) in another direction, or without the element itself.
+///   cumsum(Tensor::of<int>({1, 2, 3}), 0, {.reverse = true});    // {6, 5, 3}
+///   cumsum(Tensor::of<int>({1, 2, 3}), 0, {.exclusive = true});  // {0, 1, 3}
+/// @{
+[[nodiscard]] Tensor cumsum(const Operand& x, std::int64_t axis, const ScanOptions& options);
+[[nodiscard]] Tensor cumprod(const Operand& x, std::int64_t axis, const ScanOptions& options);
+/// @}
+/// From the end on, if `reverse`: what is combined of the elements from each one to the end. Of equal elements cummax
+/// and cummin name the first one then.
+/// @{
+[[nodiscard]] Ordered cummax(const Operand& x, std::int64_t axis, bool reverse);
+[[nodiscard]] Ordered cummin(const Operand& x, std::int64_t axis, bool reverse);
+[[nodiscard]] Tensor logcumsumexp(const Operand& x, std::int64_t axis, bool reverse);
+/// @}
+
 /// y[t] = a[t] * y[t - 1] + b[t] along an axis, with y[-1] = 0: exponential averages, discounted sums, filters of first
 /// order. With `reverse`, y[t] = a[t] * y[t + 1] + b[t]. The operands are promoted and broadcast to each other; halves
 /// are computed in float32 and rounded once. On the CPU each element is one product and one sum, in their order.

@@ -15,13 +15,12 @@
 #include <vector>
 
 #include "oriel/api.hpp"
+#include "oriel/reduce.hpp"
 #include "oriel/settings.hpp"
 #include "oriel/tensor.hpp"
 
 namespace ORIEL_API oriel {
 
-/// How elements are combined whose positions are equal. A mean of integers is rounded towards minus infinity.
-enum class Combine { sum, prod, mean, amax, amin };
 /// In a reduction by positions: does the element that x has there count as one of those that are combined? If not, it
 /// stays only where no position points.
 enum class IncludeSelf : bool { no, yes };
@@ -54,6 +53,10 @@ enum class IncludeSelf : bool { no, yes };
 ///   index_put(zeros({2, 2}), {Tensor::of<int>({0, 1}), Tensor::of<int>({1, 1})}, 5);  // {{0, 5}, {0, 5}}
 [[nodiscard]] Tensor index_put(const Operand& x, const std::vector<Tensor>& index, const Operand& values,
                                bool accumulate = false, Bounds bounds = default_bounds());
+/// x[index[0], index[1], ...]: the entries at positions along the first axes, broadcast together; of their shape and
+/// the other axes of x. Positions as for take. Throws ArgumentError unless there are 1 to x.rank() of them.
+///   at_indices(x, {Tensor::of<int>({0, 1}), Tensor::of<int>({1, -1})});  // NumPy's x[[0, 1], [1, -1]]
+[[nodiscard]] Tensor at_indices(const Operand& x, const std::vector<Tensor>& index, Bounds bounds = default_bounds());
 /// take of a vector of positions; ShapeError for any other index.
 [[nodiscard]] Tensor index_select(const Operand& x, std::int64_t axis, const Tensor& index,
                                   Bounds bounds = default_bounds());
@@ -109,7 +112,8 @@ enum class IncludeSelf : bool { no, yes };
 
 /// How often each number from 0 on occurs in x, a tensor of integers, as int64; with `weights`, which has the shape of
 /// x, their sums, in the dtype of floats, else in that of sum(). The result has max(x) + 1 elements, at least `least`:
-/// reading the largest number realises x. Where the count is known, segment_sum(1, x, count) reads nothing. Throws
+/// reading the largest number realises x; in a captured function each call reads it, and the size is a symbol. Where
+/// the count is known, segment_sum(1, x, count) reads nothing. Throws
 /// ArgumentError for negative numbers, OverflowError for 2^63-1 and above.
 ///   bincount(Tensor::of<int>({1, 3, 1}));  // {0, 2, 0, 1}
 /// @{
@@ -143,5 +147,11 @@ struct HistogramOptions {
 /// matrix with a column for each range, ArgumentError as histogram does. numpy.histogramdd.
 [[nodiscard]] Tensor histogramdd(const Operand& x, const std::vector<std::int64_t>& bins,
                                  const std::vector<std::pair<double, double>>& ranges);
+
+/// @cond
+#define ORIEL_OR(value)
+ORIEL_SCATTER_METHODS(ORIEL_METHOD_BODY)
+#undef ORIEL_OR
+/// @endcond
 
 }  // namespace oriel

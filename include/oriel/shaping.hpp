@@ -10,6 +10,7 @@
 
 #include "oriel/api.hpp"
 #include "oriel/list.hpp"
+#include "oriel/movement.hpp"
 #include "oriel/settings.hpp"
 #include "oriel/tensor.hpp"
 
@@ -21,6 +22,18 @@ namespace ORIEL_API oriel {
 [[nodiscard]] std::vector<Tensor> split(const Operand& x, SymInt size, std::int64_t axis = 0);
 /// Pieces of these sizes, as views. Throws unless their sum is the extent.
 [[nodiscard]] std::vector<Tensor> split_with_sizes(const Operand& x, const Ints& sizes, std::int64_t axis = 0);
+/// The pieces before, between and behind positions of an axis, as views. Positions are those of a Slice: negative ones
+/// count from the end, and those beyond the axis are cut to it. numpy.split with a list, torch.tensor_split.
+///   split_at(arange(5), {1, 3});  // {0}, {1, 2}, {3, 4}
+[[nodiscard]] std::vector<Tensor> split_at(const Operand& x, const Ints& positions, std::int64_t axis = 0);
+// clang-format off
+/// Does not compile.
+template <class T> detail::Nothing split(const Operand&, std::initializer_list<T>, std::int64_t = 0) { static_assert(detail::kNever<T>, "split_with_sizes(x, {2, 3}) names sizes, as PyTorch's split, split_at(x, {2, 5}) positions, as NumPy's"); return {}; }
+// clang-format on
+/// The entries x[0], x[1], ... of an axis, as views without it. Their number is fixed in a captured function. Throws
+/// for a tensor without axes. torch.unbind.
+///   for (const Tensor& row : unbind(x)) ...
+[[nodiscard]] std::vector<Tensor> unbind(const Operand& x, std::int64_t axis = 0);
 /// At most `count` pieces of equal size, of which the last may be shorter, as views: split by ceil(extent / count).
 ///   chunk(arange(5), 3);  // {0, 1}, {2, 3}, {4}
 [[nodiscard]] std::vector<Tensor> chunk(const Operand& x, std::int64_t count, std::int64_t axis = 0);
@@ -79,10 +92,18 @@ namespace ORIEL_API oriel {
 [[nodiscard]] Tensor vstack(ListOf<Tensor> tensors, Site site = Site::here());
 /// Joins tensors in depth: concat of atleast_3d along axis 2. Errors as concat.
 [[nodiscard]] Tensor dstack(ListOf<Tensor> tensors, Site site = Site::here());
+/// Do not compile: tensors are a list.
+/// @{
+// clang-format off
+ORIEL_LIST_OF_TENSORS(hstack) ORIEL_LIST_OF_TENSORS(vstack) ORIEL_LIST_OF_TENSORS(dstack)
+#undef ORIEL_LIST_OF_TENSORS
+    // clang-format on
+    /// @}
 
-/// A matrix with x on a diagonal and 0 elsewhere, for one axis; a diagonal as a view, for two axes. Throws for others.
-///   diag(Tensor::of<int>({1, 2}));  // {{1, 0}, {0, 2}}
-[[nodiscard]] Tensor diag(const Operand& x, std::int64_t offset = 0);
+    /// A matrix with x on a diagonal and 0 elsewhere, for one axis; a diagonal as a view, for two axes. Throws for
+    /// others.
+    ///   diag(Tensor::of<int>({1, 2}));  // {{1, 0}, {0, 2}}
+    [[nodiscard]] Tensor diag(const Operand& x, std::int64_t offset = 0);
 /// Matrices with the last axis of x on the diagonal `offset` and 0 elsewhere. The rows lie along axis a of the result,
 /// the columns along b. Throws if both are the same, or x has no axes.
 [[nodiscard]] Tensor diag_embed(const Operand& x, std::int64_t offset = 0, std::int64_t a = -2, std::int64_t b = -1);
@@ -138,5 +159,16 @@ enum class Indexing { ij, xy };
 ///   geomspace(1, 8, 4);  // {1, 2, 4, 8}
 [[nodiscard]] Tensor geomspace(double start, double stop, SymInt count, DType dtype = DType::float32,
                                Site site = Site::here());
+
+/// Do both name one storage, so that a write to the one may show in the other?
+///   same_storage(x, x.reshape(-1));  // true
+bool same_storage(const Tensor& a, const Tensor& b);
+
+/// @cond
+#define ORIEL_OR(value)
+ORIEL_SHAPING_VIEWS(ORIEL_VIEW_BODY)
+ORIEL_SHAPING_METHODS(ORIEL_METHOD_BODY)
+#undef ORIEL_OR
+/// @endcond
 
 }  // namespace oriel

@@ -74,4 +74,10 @@ struct AttentionOptions {
 [[nodiscard]] Tensor scaled_dot_product_attention(const Operand& q, const Operand& k, const Operand& v,
                                                   const AttentionOptions& options = {});
 
+/// @cond
+#define ORIEL_OR(value)
+ORIEL_STATISTICS_METHODS(ORIEL_METHOD_BODY)
+#undef ORIEL_OR
+/// @endcond
+
 }  // namespace oriel

@@ -34,6 +34,18 @@ class Cell;
 
 namespace ORIEL_API oriel {
 
+namespace detail {
+/// What a range-for goes over.
+template <class R>
+concept ElementRange = requires(R& range) {
+  *range.begin() != *range.end();
+  ++range.begin();
+};
+// clang-format off
+template <class T> struct ThreeAxes { ThreeAxes(std::initializer_list<std::initializer_list<std::initializer_list<T>>>) {} };
+// clang-format on
+}  // namespace detail
+
 /// An array of one dtype and shape, on one device. Operations return at once. Work runs when a result is asked for
 /// (realize, to_vector, data, copy_to, item) or when pending work exceeds the limits of settings.hpp. Each function
 /// documents its errors. Errors of running work (DeviceError, MemoryError) come from the calls that ask for a result.
@@ -132,30 +144,30 @@ class Tensor : public TensorMethods {
         dtype_of<T>, data, shape, [deleter = std::move(deleter)](void* p) mutable { deleter(static_cast<T*>(p)); },
         "adopt", site);
   }
-  /// A copy of the elements, row-major. Throws ArgumentError unless their number is the shape's.
+  /// A copy of the elements, row-major: of a std::vector, a std::array, a std::span, or what else has data() and
+  /// size(). Throws ArgumentError unless their number is the shape's.
   ///   auto x = Tensor::from(std::vector<std::int32_t>{1, 2, 3, 4}, {2, 2});
+  /// @{
   template <class T>
-  [[nodiscard]] static Tensor from(std::span<const T> data, const Shape& shape, Site site = Site::here()) {
+  requires requires(const T& data) { data.data() + data.size(); }
+  [[nodiscard]] static Tensor from(const T& data, const Shape& shape, Site site = Site::here()) {
     const detail::CallSite call(site);
     check_count(data.size(), shape, "from");
-    return copy(dtype_of<T>, data.data(), shape, site);
+    return copy(dtype_of<typename T::value_type>, data.data(), shape, site);
   }
-  /// The same from a vector.
+  [[nodiscard]] static Tensor from(const std::vector<bool>& data, const Shape& shape, Site site = Site::here());
+  /// @}
+  /// The same along one axis.
   template <class T>
-  [[nodiscard]] static Tensor from(const std::vector<T>& data, const Shape& shape, Site site = Site::here()) {
-    const detail::CallSite call(site);
-    if constexpr (std::same_as<T, bool>) {
-      const std::vector<unsigned char> bytes(data.begin(), data.end());
-      check_count(data.size(), shape, "from");
-      return copy(DType::bool_, bytes.data(), shape, site);
-    } else {
-      return from(std::span<const T>(data), shape, site);
-    }
-  }
-  /// One axis.
-  template <class T>
-  [[nodiscard]] static Tensor from(const std::vector<T>& data, Site site = Site::here()) {
+  requires requires(const T& data) { data[data.size()]; }
+  [[nodiscard]] static Tensor from(const T& data, Site site = Site::here()) {
     return from(data, Shape{data.size()}, site);
+  }
+  /// The same from a pointer to as many elements as the shape has, which nothing checks.
+  ///   auto x = Tensor::from(v.data(), {3, 4});
+  template <class T>
+  [[nodiscard]] static Tensor from(const T* data, const Shape& shape, Site site = Site::here()) {
+    return copy(dtype_of<T>, data, shape, site);
   }
   /// A tensor of one axis, or of two. Throws ShapeError if the rows differ in length.
   ///   Tensor::of<float>({1, 2, 3});  Tensor::of<int>({{1, 2}, {3, 4}});  Tensor::of<oriel::float16_t>({1, 0.5});
@@ -166,32 +178,19 @@ class Tensor : public TensorMethods {
   /// Two axes, row by row.
   template <class T>
   [[nodiscard]] static Tensor of(std::initializer_list<std::initializer_list<T>> rows, Site site = Site::here()) {
-    const detail::CallSite call(site);
-    const std::size_t width = rows.size() == 0 ? 0 : rows.begin()->size();
-    std::vector<T> data;
-    for (const auto& row : rows) {
-      check_row(row.size(), width);
-      data.insert(data.end(), row.begin(), row.end());
-    }
-    return from(data, Shape{rows.size(), width}, site);
+    return of_rows<T>(rows, site);
   }
   /// The same for float16_t and bfloat16_t, from numbers. They are rounded to float32 and then to T.
+  /// @{
   template <Half T>
   [[nodiscard]] static Tensor of(std::initializer_list<double> data, Site site = Site::here()) {
-    return from(rounded<T>(data), Shape{data.size()}, site);
+    return of_rows<T>({data}, site).reshape(Shape{data.size()}, site);
   }
-  /// Two axes of halves, row by row.
   template <Half T>
   [[nodiscard]] static Tensor of(std::initializer_list<std::initializer_list<double>> rows, Site site = Site::here()) {
-    const std::size_t width = rows.size() == 0 ? 0 : rows.begin()->size();
-    std::vector<T> data;
-    for (const auto& row : rows) {
-      check_row(row.size(), width);
-      const std::vector<T> halves = rounded<T>(row);
-      data.insert(data.end(), halves.begin(), halves.end());
-    }
-    return from(data, Shape{rows.size(), width}, site);
+    return of_rows<T>(rows, site);
   }
+  /// @}
   /// Element i is f(i), where i is a span of one position per axis. Calls f once per element, in row-major order, at
   /// once.
   ///   auto x = Tensor::generate({3, 3}, [](std::span<const std::int64_t> i) { return float(i[0] - i[1]); });
@@ -201,19 +200,47 @@ class Tensor : public TensorMethods {
     std::vector<T> data;
     {
       const detail::CallSite call(site);
-      const std::size_t count = count_of(shape, "generate", sizeof(T));
-      try {
-        data.reserve(count);
-      } catch (const std::bad_alloc&) {
-        no_memory(count, sizeof(T), "generate");
-      }
+      data = room_for<std::vector<T>>(count_of(shape, "generate", sizeof(T)), sizeof(T), "generate");
     }
-    const auto append = [&](std::span<const std::int64_t> i) { data.push_back(f(i)); };
+    auto append = [&, k = std::size_t(0)](std::span<const std::int64_t> i) mutable { data[k++] = f(i); };
     using Append = decltype(append);
-    each_index(shape, const_cast<void*>(static_cast<const void*>(&append)),
-               [](void* state, std::span<const std::int64_t> i) { (*static_cast<Append*>(state))(i); });
+    each_index(shape, &append, [](void* state, std::span<const std::int64_t> i) { (*static_cast<Append*>(state))(i); });
     return from(data, shape, site);
   }
+  /// The elements of a range of C++ along one axis, in its order: of a container, or a view of std::ranges.
+  ///   auto squares = Tensor::generate(std::views::iota(0, 6) | std::views::transform([](int i) { return i * i; }));
+  template <detail::ElementRange R>
+  [[nodiscard]] static Tensor generate(R&& range, Site site = Site::here()) {
+    std::vector<std::iter_value_t<decltype(range.begin())>> data;
+    for (auto&& element : range) data.push_back(element);
+    return from(data, site);
+  }
+
+  // ---- What is written in another way here: these do not compile, and say how. No macro makes them, and each is one
+  // line, because errors show where a macro was expanded, and headers have few lines.
+
+  // clang-format off
+  /// Do not compile.
+  /// @{
+  template <detail::PlainNumber T, class... More> explicit Tensor(T, T, More...) { static_assert(detail::kNever<T>, "zeros({2, 3}) has the shape (2, 3), Tensor::of<float>({2, 3}) these elements"); }
+  template <class T> void operator=(std::initializer_list<T>) { static_assert(detail::kNever<T>, "elements in braces are Tensor::of<float>({2, 3})"); }  // NOLINT
+  template <class T, detail::PlainNumber... More> static detail::Nothing of(T, More...) { static_assert(detail::kNever<T>, "elements are one list: Tensor::of<float>({1, 2, 3})"); return {}; }
+  template <class T> static detail::Nothing of(const detail::ThreeAxes<T>&) { static_assert(detail::kNever<T>, "lists of one or two axes; more by reshape: Tensor::of<float>({1, 2, 3, 4}).reshape({2, 1, 2})"); return {}; }
+  template <class T, detail::Size U, class... More> static detail::Nothing from(const T&, U, const More&...) { static_assert(detail::kNever<T>, "the shape is one list: Tensor::from(data, {3, 4})"); return {}; }
+  template <class T> static detail::Nothing from(std::initializer_list<T>, const Shape& = {}) { static_assert(detail::kNever<T>, "elements in braces are Tensor::of<float>({1, 2, 3})"); return {}; }
+  template <class T = Tensor> detail::Nothing size() const { static_assert(detail::kNever<T>, "x.numel() is the number of elements, x.size(axis) an extent, x.rank() the number of axes"); return {}; }
+  template <class... T> requires(sizeof...(T) == 0) detail::Nothing to_vector() const { static_assert(sizeof...(T) != 0, "name the type of the elements: x.to_vector<float>()"); return {}; }
+  template <class... T> requires(sizeof...(T) == 0) detail::Nothing data() const { static_assert(sizeof...(T) != 0, "name the type of the elements: x.data<float>()"); return {}; }
+  template <class... T> requires(sizeof...(T) == 0) detail::Nothing item() const { static_assert(sizeof...(T) != 0, "name the type of the element: x.item<float>()"); return {}; }
+  template <class T = Tensor> detail::Nothing begin() const { static_assert(detail::kNever<T>, "for (float e : x.data<float>()) goes over the elements, for (Tensor row : x.unbind()) over x[0], x[1], ..."); return {}; }
+  template <class T, class... More> detail::Nothing operator()(const T&, const More&...) const { static_assert(detail::kNever<T>, "x.at(1, 2) is an element, x[1] an entry, x.slice({{1, 3}}) a part"); return {}; }
+  template <class T, class... More> detail::Nothing transpose(std::initializer_list<T>, const More&...) const { static_assert(detail::kNever<T>, "x.permute({1, 0}) names all axes, x.transpose(a, b) exchanges two"); return {}; }
+  template <detail::Size T, class... More> detail::Nothing slice(T, T, const More&...) const { static_assert(detail::kNever<T>, "x.slice({{1, 3}}) cuts axis 0, x.slice({{}, {1, 3}}) axis 1"); return {}; }
+  template <class T> detail::Nothing operator[](std::initializer_list<T>) const { static_assert(detail::kNever<T>, "an element is x.at(1, 2), a part x.slice({{1, 3}})"); return {}; }
+  template <std::same_as<Slice> T> detail::Nothing operator[](const T&) const { static_assert(detail::kNever<T>, "a part of axis 0 is x.slice({{1, 3}})"); return {}; }
+  template <class T = Tensor> detail::Nothing end() const { return {}; }
+  /// @}
+  // clang-format on
 
   // ---- Properties.
 
@@ -231,7 +258,10 @@ class Tensor : public TensorMethods {
   ///   std::vector<float> elements(x.count());
   std::size_t count() const { return static_cast<std::size_t>(numel()); }
   /// Extent of an axis. A negative axis counts from the last. Throws ShapeError if it is out of range.
+  /// @{
   SymInt size(std::int64_t axis) const;
+  SymInt shape(std::int64_t axis) const { return size(axis); }
+  /// @}
   /// size(axis) as a plain number. In a captured function it fixes a symbolic size, with a guard.
   ///   int rows = x.extent(0);
   std::int64_t extent(std::int64_t axis) const { return size(axis).value(); }
@@ -297,6 +327,14 @@ class Tensor : public TensorMethods {
   void copy_to(std::span<T> out, Site site = Site::here()) const {
     const detail::CallSite call(site);
     read(dtype_of<T>, out.data(), out.size(), "copy_to");
+  }
+  /// Writes the elements into memory of the caller's with strides, in elements, each >= 0: element i to out[sum of i
+  /// times strides]. What lies between is not written. Throws ShapeError unless the shape is this one.
+  ///   y.copy_to(m.data(), Layout{{m.rows(), m.cols()}, {1, m.outerStride()}});  // a column-major matrix of Eigen
+  template <class T>
+  void copy_to(T* out, const Layout& layout, Site site = Site::here()) const {
+    const detail::CallSite call(site);
+    read_into(dtype_of<T>, out, layout);
   }
   /// The only element. Throws ShapeError unless there is exactly one.
   ///   float s = sum(x).item<float>();
@@ -364,6 +402,11 @@ class Tensor : public TensorMethods {
   /// Converts each element. Integers wrap. Floats become integers by truncation and saturation, NaN becomes 0. bool is
   /// x != 0. Narrower floats are rounded to nearest even.
   [[nodiscard]] Tensor to(DType dtype, Site site = Site::here()) const;
+  /// x.to<double>() is x.to(DType::float64).
+  template <class T>
+  [[nodiscard]] Tensor to(Site site = Site::here()) const {
+    return to(dtype_of<T>, site);
+  }
   /// The same bits as another dtype. Throws DTypeError if the dtypes differ in width.
   [[nodiscard]] Tensor bitcast(DType dtype, Site site = Site::here()) const;
 
@@ -388,62 +431,45 @@ class Tensor : public TensorMethods {
 
   // ---- Views: the functions of movement.hpp as members. Each has two forms, so that a view of a value that nothing
   // else names (&&) is known to be one.
-#define ORIEL_VIEW(...)                    \
-  [[nodiscard]] Tensor __VA_ARGS__ const&; \
-  [[nodiscard]] Tensor __VA_ARGS__&&
-  /// Never copies: if the view of this tensor cannot take the shape, a second view is put on top.
+
+  // clang-format off
+#define ORIEL_OR(value) = value
+  /// As the functions of these names, whose shapes and errors hold here. reshape never copies: if the view of this
+  /// tensor cannot take the shape, a second view is put on top. view throws ShapeError then, as PyTorch's does.
   /// @{
-  ORIEL_VIEW(reshape(const Shape& shape, Site site = Site::here()));
+  ORIEL_VIEW_METHODS(ORIEL_DECLARED_VIEW)
   /// @}
-  /// As reshape, but throws ShapeError if the strides cannot take the shape, as PyTorch's view() does.
-  /// @{
-  ORIEL_VIEW(view(const Shape& shape, Site site = Site::here()));
-  /// @}
-#define ORIEL_ONE_AXIS(name)                                             \
-  template <detail::Size T>                                              \
-  [[nodiscard]] Tensor name(T extent, Site site = Site::here()) const& { \
-    return name(Shape{extent}, site);                                    \
-  }                                                                      \
-  template <detail::Size T>                                              \
-  [[nodiscard]] Tensor name(T extent, Site site = Site::here())&& {      \
-    return std::move(*this).name(Shape{extent}, site);                   \
-  }                                                                      \
-  static_assert(true) /* for the semicolon */
-  /// One axis: x.reshape(-1).
-  /// @{
-  ORIEL_ONE_AXIS(reshape);
-  ORIEL_ONE_AXIS(view);
-  /// @}
-#undef ORIEL_ONE_AXIS
-  /// As the function of that name in movement.hpp, whose shapes and errors hold here.
-  /// @{
-  ORIEL_VIEW(permute(const Ints& order, Site site = Site::here()));
-  ORIEL_VIEW(transpose(std::int64_t a = -2, std::int64_t b = -1, Site site = Site::here()));
-  ORIEL_VIEW(expand(const Shape& shape, Site site = Site::here()));
-  ORIEL_VIEW(shrink(const Ranges& ranges, Site site = Site::here()));
-  ORIEL_VIEW(shrink(const Ranges& ranges, const Axes& axes, Site site = Site::here()));
-  ORIEL_VIEW(flip(const Axes& axes = {}, Site site = Site::here()));
-  ORIEL_VIEW(squeeze(const Axes& axes = {}, Site site = Site::here()));
-  ORIEL_VIEW(unsqueeze(std::int64_t axis, Site site = Site::here()));
-  ORIEL_VIEW(slice(ListOf<Slice> slices, Site site = Site::here()));
-  ORIEL_VIEW(select(std::int64_t axis, SymInt position, Site site = Site::here()));
-  ORIEL_VIEW(diagonal(std::int64_t offset = 0, std::int64_t a = 0, std::int64_t b = 1, Site site = Site::here()));
-  ORIEL_VIEW(unfold(std::int64_t axis, std::int64_t size, std::int64_t step, Site site = Site::here()));
-  /// @}
+#undef ORIEL_OR
   /// Entry `position` of axis 0, a view: x[i][j], x[2] = 1. As select(0, position).
   /// @{
-  ORIEL_VIEW(operator[](const detail::Position& position));
+  ORIEL_DECLARED_VIEW(Tensor, operator[], (const detail::Position& position))
   /// @}
   /// One element, a view without axes, by one position for each axis; negative ones count from the end. Throws
   /// ShapeError for a position out of range and for another number of positions.
-  ///   x.at({1, 2}) = 5;  float v = float(x.at({1, 2}));
+  ///   x.at({1, 2}) = 5;  float v = float(x.at(1, 2));
   /// @{
-  ORIEL_VIEW(at(const Ints& index, Site site = Site::here()));
+  ORIEL_DECLARED_VIEW(Tensor, at, (const Ints& index, Site site = Site::here()))
   /// @}
-#undef ORIEL_VIEW
-  /// Does not compile: positions and masks that are tensors have functions of their own.
-  template <std::same_as<Tensor> T>
-  Tensor operator[](const T&) const {
+  /// All axes in reverse order: the transpose of a matrix.
+  /// @{
+  ORIEL_DECLARED_VIEW(Tensor, T, (Site site = Site::here()))
+  /// @}
+#define ORIEL_WITHOUT_BRACES(name) \
+  template <detail::Size... More> [[nodiscard]] Tensor name(const detail::Position& first, More... more) const& { \
+    return name(Ints{first.value, SymInt(more)...}, first.site); \
+  } \
+  template <detail::Size... More> [[nodiscard]] Tensor name(const detail::Position& first, More... more)&& { \
+    return std::move(*this).name(Ints{first.value, SymInt(more)...}, first.site); \
+  }
+  /// The list without braces: x.reshape(-1), x.reshape(4, 3), x.at(1, 2).
+  /// @{
+  ORIEL_WITHOUT_BRACES(reshape) ORIEL_WITHOUT_BRACES(view) ORIEL_WITHOUT_BRACES(permute) ORIEL_WITHOUT_BRACES(expand) ORIEL_WITHOUT_BRACES(at)
+  /// @}
+#undef ORIEL_WITHOUT_BRACES
+      // clang-format on
+      /// Does not compile: positions and masks that are tensors have functions of their own.
+      template <std::same_as<Tensor> T>
+      Tensor operator[](const T&) const {
     static_assert(detail::kNever<T>,
                   "x[tensor] is read by masked_select(x, mask) or take(x, index), and written by x.assign_where(mask, "
                   "value), x.assign_at(index, values) or x.add_at(index, values)");
@@ -478,18 +504,23 @@ class Tensor : public TensorMethods {
   /// Calls f(state, i) for each index i, in row-major order.
   static void each_index(const Shape& shape, void* state, void (*f)(void* state, std::span<const std::int64_t> i));
   void check_one() const;
-  template <class T>
-  static std::vector<T> rounded(std::initializer_list<double> numbers) {
-    std::vector<T> halves;
-    halves.reserve(numbers.size());
-    for (const double x : numbers) halves.emplace_back(static_cast<float>(x));
-    return halves;
+  template <class T, class U>
+  static Tensor of_rows(std::initializer_list<std::initializer_list<U>> rows, Site site) {
+    const detail::CallSite call(site);
+    const std::size_t width = rows.size() == 0 ? 0 : rows.begin()->size();
+    std::vector<T> data;
+    for (const auto& row : rows) {
+      check_row(row.size(), width);
+      for (const U x : row) data.push_back(T(std::conditional_t<Half<T>, float, T>(x)));
+    }
+    return from(data, Shape{rows.size(), width}, site);
   }
   /// A pointer to the first element of the row-major elements, which keeps their memory alive.
   detail::Shared<const void> hold(DType dtype, const char* operation) const;
   /// The only element, in this dtype. Throws as item does.
   Tensor converted(DType dtype) const;
   void read(DType dtype, void* out, std::size_t count, const char* operation) const;
+  void read_into(DType dtype, void* out, const Layout& layout) const;
 
   detail::Cell* cell_;  // never null; a moved-from tensor has the cell of an empty tensor or the target's old one
 };

@@ -10,6 +10,7 @@
 #pragma once
 
 #include "oriel/api.hpp"
+#include "oriel/order.hpp"
 #include "oriel/tensor.hpp"
 
 namespace ORIEL_API oriel {
@@ -55,6 +56,7 @@ struct PoolOptions {
   Ints dilation = {1};            ///< from element to element of a window; for max_pool only
   bool ceil_mode = false;         ///< a last window may reach beyond the end, if it starts inside of input and padding
   bool count_include_pad = true;  ///< avg_pool: do elements of the padding count in the mean, as zeros?
+  double divisor = 0;             ///< avg_pool: what sums are divided by; 0: the number of elements that count
 };
 
 /// The largest element of each window, in the dtype of x. A NaN wins. Padding is never chosen.
@@ -64,16 +66,43 @@ struct PoolOptions {
 [[nodiscard]] Tensor max_pool2d(const Operand& x, const Ints& window, const PoolOptions& options = {});
 [[nodiscard]] Tensor max_pool3d(const Operand& x, const Ints& window, const PoolOptions& options = {});
 /// @}
-/// The mean of each window, in floats.
+/// The largest element of each window and its row-major position in the last axes of x, int64, of which there is one
+/// for each number of `window`: max_pool2d(x, {2, 2}) with positions. torch's max_pool with return_indices.
+///   const auto [values, positions] = max_pool_with_indices(x, {2, 2});
+[[nodiscard]] Ordered max_pool_with_indices(const Operand& x, const Ints& window, const PoolOptions& options = {});
+/// Its inverse: zeros of these last sizes, with the elements of x at their positions, of which the last of equal ones
+/// counts. torch's max_unpool.
+///   max_unpool(values, positions, {h, w})
+[[nodiscard]] Tensor max_unpool(const Operand& x, const Tensor& positions, const Ints& sizes);
+/// One number for all axes of the window, and what does not compile.
 /// @{
-[[nodiscard]] Tensor avg_pool1d(const Operand& x, const Ints& window, const PoolOptions& options = {});
+// clang-format off
+#define ORIEL_ONE_WINDOW(name) \
+  template <detail::Size T> [[nodiscard]] Tensor name(const Operand& x, T window, const PoolOptions& options = {}) { \
+    return name(x, Ints{window}, options); \
+  }
+namespace detail { template <class T> Nothing named_options() { static_assert(kNever<T>, "options have names: conv2d(x, w, {.stride = {2}, .padding = {1}})"); return {}; } }
+#define ORIEL_NAMED_OPTIONS(name) \
+  template <detail::PlainNumber T> detail::Nothing name(const Operand&, const Operand&, T, const auto&...) { return detail::named_options<T>(); }
+ORIEL_ONE_WINDOW(max_pool1d) ORIEL_ONE_WINDOW(max_pool2d) ORIEL_ONE_WINDOW(max_pool3d)
+ORIEL_NAMED_OPTIONS(conv1d) ORIEL_NAMED_OPTIONS(conv2d) ORIEL_NAMED_OPTIONS(conv3d)
+    // clang-format on
+    /// @}
+    /// The mean of each window, in floats.
+    /// @{
+    [[nodiscard]] Tensor avg_pool1d(const Operand& x, const Ints& window, const PoolOptions& options = {});
 [[nodiscard]] Tensor avg_pool2d(const Operand& x, const Ints& window, const PoolOptions& options = {});
 [[nodiscard]] Tensor avg_pool3d(const Operand& x, const Ints& window, const PoolOptions& options = {});
-/// @}
-/// Mean or maximum over windows that give results of these sizes: window i of `size` reaches from i * n / size, rounded
-/// down, to (i + 1) * n / size, rounded up. A size of -1 keeps that of x.
-/// @{
-[[nodiscard]] Tensor adaptive_avg_pool1d(const Operand& x, const Ints& sizes);
+// clang-format off
+ORIEL_ONE_WINDOW(avg_pool1d) ORIEL_ONE_WINDOW(avg_pool2d) ORIEL_ONE_WINDOW(avg_pool3d)
+// clang-format on
+#undef ORIEL_ONE_WINDOW
+#undef ORIEL_NAMED_OPTIONS
+    /// @}
+    /// Mean or maximum over windows that give results of these sizes: window i of `size` reaches from i * n / size,
+    /// rounded down, to (i + 1) * n / size, rounded up. A size of -1 keeps that of x.
+    /// @{
+    [[nodiscard]] Tensor adaptive_avg_pool1d(const Operand& x, const Ints& sizes);
 [[nodiscard]] Tensor adaptive_avg_pool2d(const Operand& x, const Ints& sizes);
 [[nodiscard]] Tensor adaptive_avg_pool3d(const Operand& x, const Ints& sizes);
 [[nodiscard]] Tensor adaptive_max_pool1d(const Operand& x, const Ints& sizes);
@@ -121,19 +150,24 @@ enum class Interpolation { nearest, linear, cubic, area };
 
 /// Images (N, C, H, W) read at the points of `grid`, (N, H', W', 2) with x and y from -1 to 1, in floats, as (N, C, H',
 /// W'). -1 and 1 are the corners of the images; with `align_corners` the centres of the corner pixels. `mode` is
-/// nearest (ties to even) or linear, else ArgumentError. Outside of the images, at infinite points and at NaN there are
-/// zeros, or with `border` the nearest pixel, for NaN the first. Throws ShapeError if the shapes do not fit.
+/// nearest (ties to even), linear or cubic (as in interpolate), else ArgumentError. Outside of the images, at infinite
+/// points and at NaN there are zeros, or with `border` the nearest pixel, for NaN the first. Throws ShapeError if the
+/// shapes do not fit.
 [[nodiscard]] Tensor grid_sample(const Operand& x, const Tensor& grid, Interpolation mode = Interpolation::linear,
                                  bool align_corners = false, bool border = false);
+/// The same with what is outside by name: constant (zeros), replicate (`border`), or reflect, which mirrors points at
+/// the corners of the images, with `align_corners` at the centres of the corner pixels; infinite points and NaN are the
+/// first pixel then. Throws ArgumentError for other modes.
+[[nodiscard]] Tensor grid_sample(const Operand& x, const Tensor& grid, Interpolation mode, bool align, PadMode outside);
 
-/// Which results of a convolution of vectors are wanted: all; as many as the longer one has; those where both overlap
-/// completely.
+/// Which results of a convolution are wanted: all; as many as the longer one has; those where both overlap completely.
 enum class Overlap { full, same, valid };
-/// The convolution of two vectors, sum over k of a[k] * b[i - k], in the promoted dtype (numpy.convolve). Throws
-/// ShapeError unless both are vectors with elements.
+/// The convolution of two vectors, sum over k of a[k] * b[i - k], in the promoted dtype (numpy.convolve), or of two
+/// tensors along all of their axes (scipy.signal.convolve). Throws ShapeError unless both have as many axes and
+/// elements, and, but for `full`, one is at least as long as the other along every axis.
 ///   convolve(Tensor::of<float>({1, 2, 3}), Tensor::of<float>({1, 1}));  // {1, 3, 5, 3}
 [[nodiscard]] Tensor convolve(const Operand& a, const Operand& b, Overlap overlap = Overlap::full);
-/// The correlation of two vectors, sum over k of a[i + k] * b[k] (numpy.correlate). As convolve.
+/// The correlation, sum over k of a[i + k] * b[k] (numpy.correlate, scipy.signal.correlate). As convolve.
 [[nodiscard]] Tensor correlate(const Operand& a, const Operand& b, Overlap overlap = Overlap::valid);
 
 }  // namespace oriel

@@ -478,4 +478,5 @@ def main():
         print(name, len(rec.cases), "cases")
 
 
-main()
+if __name__ == "__main__":
+    main()

@@ -216,7 +216,18 @@ void Builder::along(Dice& dice) {
   const std::size_t x = pick(dice);
   const std::int64_t axis = at(x).rank() == 0 ? 0 : static_cast<std::int64_t>(dice.roll(at(x).rank()));
   const bool down = dice.roll(2) == 0;
-  switch (dice.roll(4)) {
+  switch (dice.roll(6)) {
+    case 4: {
+      const bool exclusive = dice.roll(2) == 0;
+      return add(cumsum(at(x), axis, {down, exclusive}),
+                 fmt::format("cumsum({}, {}, {{{}, {}}})", v(x), axis, down, exclusive));
+    }
+    case 5:
+      if (at(x).rank() == 0) return;
+      return add(
+          associative_scan([](const Tensor& a, const Tensor& b) { return maximum(a, b); }, at(x), axis, down),
+          fmt::format("associative_scan([](const Tensor& a, const Tensor& b) {{ return maximum(a, b); }}, {}, {}, {})",
+                      v(x), axis, down));
     case 0:
       return add(cumsum(at(x), axis), fmt::format("cumsum({}, {})", v(x), axis));
     case 1:

@@ -9,7 +9,16 @@ void Builder::shaped(Dice& dice) {
   const auto rank = static_cast<std::int64_t>(at(x).rank());
   const std::int64_t axis = rank == 0 ? 0 : dice.roll(at(x).rank());
   const std::int64_t k = dice.roll(4);
-  switch (dice.roll(10)) {
+  switch (dice.roll(13)) {
+    case 9:
+      if (rank == 0) return;
+      return add(oriel::rearrange(at(x), "... a -> a ..."), fmt::format("rearrange({}, \"... a -> a ...\")", v(x)));
+    case 10:
+      if (rank == 0 || at(x).size(axis) <= k) return;
+      return add(unbind(at(x), axis)[static_cast<std::size_t>(k)], fmt::format("unbind({}, {})[{}]", v(x), axis, k));
+    case 11:
+      if (rank == 0) return;
+      return add(split_at(at(x), {k, -1}, axis)[1], fmt::format("split_at({}, {{{}, -1}}, {})[1]", v(x), k, axis));
     case 0:
       return add(flatten(at(x), axis, rank == 0 ? 0 : rank - 1), fmt::format("flatten({}, {}, -1)", v(x), axis));
     case 1:
@@ -50,7 +59,17 @@ void Builder::summed(Dice& dice) {
   const std::size_t rank = at(x).rank();
   const std::int64_t k = 1 + dice.roll(3);
   const std::int64_t axis = rank == 0 ? 0 : dice.roll(rank);
-  switch (dice.roll(12)) {
+  switch (dice.roll(15)) {
+    case 11:
+      if (rank == 0) return;
+      return add(reduce(at(x), "... a -> ...", Combine::amax),
+                 fmt::format("reduce({}, \"... a -> ...\", Combine::amax)", v(x)));
+    case 12:
+      if (rank == 0 || at(x).size(axis) == 0) return;
+      return add(max_with_indices(at(x), axis).values, fmt::format("max_with_indices({}, {}).values", v(x), axis));
+    case 13:
+      if (rank == 0 || at(x).numel() == 0 || at(x).numel() > 60) return;
+      return add(convolve(at(x), at(x), Overlap::same), fmt::format("convolve({0}, {0}, Overlap::same)", v(x)));
     case 0:
       return add(einsum("...i,...i->...", {at(x), at(x)}),
                  fmt::format("einsum(\"...i,...i->...\", {{{0}, {0}}})", v(x)));

@@ -23,7 +23,7 @@ Tensor step(const Tensor& x, const Tensor& other, const Dice& dice, std::string&
     text += std::string(" ") + name;
     return out;
   };
-  switch (dice[0] / 3 % 30) {
+  switch (dice[0] / 3 % 33) {
     case 0:
       return named("exp", exp(x * 0.3));
     case 1:
@@ -90,6 +90,13 @@ Tensor step(const Tensor& x, const Tensor& other, const Dice& dice, std::string&
       return named("layer_norm", layer_norm(x, Axes(axis), 0.1));
     case 28:
       return named("norm", x / (norm(x, 2, axis, true) + 0.5));
+    case 29:
+      return named("cumsum back", cumsum(x, axis, {.reverse = true, .exclusive = true}) * other);
+    case 30:
+      return named("largest", x * 0.5 + max_with_indices(x, axis, true).values * other);
+    case 31:
+      return named("scan",
+                   associative_scan([](const Tensor& a, const Tensor& b) { return a * b; }, tanh(x) + 0.3, axis));
     default:
       return named("cummax", cummax(x, axis).values * other);
   }

@@ -235,8 +235,8 @@ TEST_CASE("functions over nothing") {
   SAYS((grid_sample(ones({1, 1, 2, 2}), zeros({1, 0, 1, 2}))), "float32 (1, 1, 0, 1)");
   SAYS((grid_sample(zeros({1, 1, 0, 2}), zeros({1, 1, 1, 2}))),
        "! grid_sample: images (1, 1, 0, 2) and a grid (1, 1, 1, 2); give (N, C, H, W) with pixels and (N, H', W', 2)");
-  SAYS((convolve(row, row)), "! convolve: (0) and (0): both must be vectors with elements");
-  SAYS((correlate(row, ones({2}))), "! correlate: (0) and (2): both must be vectors with elements");
+  SAYS((convolve(row, row)), "! convolve: (0) and (0): both must have elements and as many axes, at least one");
+  SAYS((correlate(row, ones({2}))), "! correlate: (0) and (2): both must have elements and as many axes, at least one");
   SAYS((mse_loss(row, row)), "float32 (): nan");
   SAYS((mse_loss(row, row, Reduction::sum)), "float32 (): 0");
   SAYS((mse_loss(row, row, Reduction::none)), "float32 (0)");

@@ -58,9 +58,11 @@ TEST_CASE("counts and sizes that pass 2^63-1") {
         }) == "split_with_sizes: sizes (" + most + ", " + most + ", 5) pass 2^63-1 in sum");
   CHECK(overflow([] { (void)repeat_interleave(ones({5}), kMost); }) ==
         "repeat_interleave: " + most + " times axis 0 of (5) passes 2^63-1");
+#ifndef ORIEL_NO_FILTERS
   CHECK(overflow([] {
           (void)adaptive_max_pool1d(ones({1, 5}), {kMost});
         }) == "adaptive_max_pool1d: " + most + " windows along axis 1 of (1, 5) pass 2^63-1 in their positions");
+#endif
 }
 
 TEST_CASE("more pieces, keys and positions than memory holds") {

@@ -116,6 +116,11 @@ TEST_CASE("the profile small has other parts where they are asked for") {
   CHECK(refusal([] { convolve(ones({3}), ones({2})); }) == absent("convolve", "filters and resampling"));
   CHECK(pad(ones({1}), {{1, 0}}).to_vector<float>() == std::vector<float>{0, 1});
 #endif
+#ifdef ORIEL_NO_FURTHER
+  CHECK(refusal([] { static_cast<void>(unbind(ones({3}))); }) == absent("unbind", "further compositions"));
+  CHECK(refusal([] { static_cast<void>(rearrange(ones({3}), "a -> a")); }) ==
+        absent("rearrange", "further compositions"));
+#endif
 #ifdef ORIEL_NO_HISTOGRAMS
   CHECK(refusal([] { bincount(arange(3)); }) == absent("bincount", "counts and histograms"));
   CHECK(refusal([] { histogram(ones({3}), 2); }) == absent("histogram", "counts and histograms"));

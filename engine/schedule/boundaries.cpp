@@ -48,6 +48,7 @@ std::string Recomputation::loss(EntryId v) {
 // For a value that is needed at one place, even at more points than it has elements.
 std::string Recomputation::repetition(EntryId v, const Use& use) {
   const ValueProperties& f = properties(v);
+  if (f.finds) return {};  // once for each row that is gathered
   const Kernel& k = kernel(use.kernel);
   std::int64_t points = k.points(use.scope);
   if (points <= f.elements) return {};

@@ -49,6 +49,27 @@ using PickFn = void (*)(void* dst, const void* src, const std::int32_t* distance
 /// dst[distances[i]] = src[i] for i < n.
 using PutFn = void (*)(void* dst, const void* src, const std::int32_t* distances, std::int64_t n);
 
+/// Rows of memory at keys. Row i begins at element factor * keys[i * step] + offset of src, plus rest[i * rest_step] if
+/// there is a rest, and goes to dst, where the rows lie one after the other. Sums wrap.
+struct KeyedRows {
+  void* dst = nullptr;
+  const void* src = nullptr;
+  const void* keys = nullptr;  // int32 or int64
+  std::int64_t step = 1;
+  std::int64_t factor = 1;
+  std::int64_t offset = 0;
+  const std::int64_t* rest = nullptr;
+  std::int64_t rest_step = 1;
+  std::int64_t first = 0;  // the keys that are read: [first, last]
+  std::int64_t last = 0;
+  std::int64_t limit = 0;  // with a rest: the last element where a row may begin
+  std::int64_t element_bytes = 1;
+  std::int64_t bytes = 1;  // of a row
+  std::int64_t rows = 0;
+};
+/// Copies the rows that come before the first one whose key, or beginning, is out of range. Returns their number.
+using KeyedRowsFn = std::int64_t (*)(const KeyedRows& rows);
+
 /// dst[i * pitch + j] = base + i * row + j * col.
 using IotaFn = void (*)(std::int64_t* dst, std::int64_t pitch, std::int64_t base, std::int64_t row, std::int64_t col,
                         std::int64_t rows, std::int64_t cols);
@@ -260,6 +281,7 @@ struct Table {
   CopyFn narrow_bfloat16 = nullptr;
   PickFn pick[4][2] = {};  // elements of 1, 2, 4, 8 bytes; are there points without an element?
   PutFn put[4] = {};
+  KeyedRowsFn keyed_rows[2] = {};  // keys of 4 and 8 bytes
   IotaFn iota = nullptr;
   /// Cuts rows into panels of `width`: dst[p * panel + i * width + j] = src[i * src_row + p * width + j] for i < rows,
   /// p < panels, j < width. All in bytes.

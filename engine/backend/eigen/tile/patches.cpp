@@ -166,8 +166,8 @@ class PatchFinder {
 
 }  // namespace
 
-PatchedStages join_patches(const LoopProgram& program, ValueId wanted) {
-  PatchedStages out{program.stages, {}};
+PatchedStages join_patches(const LoopProgram& program, const std::vector<codegen::Stage>& stages, ValueId wanted) {
+  PatchedStages out{stages, {}};
   std::vector<int> readers = count_readers(out.stages, program.values.size());
   // What is read from outside counts as having two more readers, so it is never a part of another value.
   if (wanted != kNoValue) readers[static_cast<std::size_t>(wanted)] += 2;

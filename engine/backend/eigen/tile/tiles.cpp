@@ -175,7 +175,7 @@ void Tiler::choose_tile(std::int64_t tile) {
     matrices = reads && reads_matrices();
     tile = matrices         ? std::max(processor().read_tile, kRowsTile)
            : reads          ? processor().read_tile
-           : gathers_.alone ? kGatheredTile
+           : lookups_.alone ? kGatheredTile
                             : kDefaultTile;
     std::int64_t bytes = 0;
     for (const Stage& stage : program_.stages) {
@@ -232,7 +232,7 @@ void Tiler::choose_grid() {
   const bool loops =
       std::any_of(plan_->stages.begin(), plan_->stages.end(), [](const StagePlan& s) { return s.loops; });
   const std::size_t rank = program_.outer.size();
-  if (gathers_.any) return choose_gathered_rows();
+  if (lookups_.rows) return choose_gathered_rows();
   if (loops || rank < 2 || plan_->block < kGridSide * kGridSide) return;
   for (const Access& access : program_.accesses) {
     const std::int64_t last = access.coefficient(rank - 1);

@@ -176,7 +176,7 @@ TEST_CASE("rows of memory are gathered whole, and what lies outside is 0") {
 }
 
 TEST_CASE("random positions of keys, with and without what is added to them") {
-  for (unsigned seed = 0; seed < 400; ++seed) {
+  for (unsigned seed = 0; seed < 600; ++seed) {
     std::mt19937 random(seed);
     static constexpr std::int64_t kWidths[] = {1, 2, 3, 4, 9, 40, 300};
     const std::int64_t columns = kWidths[random() % std::size(kWidths)],
@@ -190,17 +190,20 @@ TEST_CASE("random positions of keys, with and without what is added to them") {
     const auto x = k.argument(dtype, kElements);
     const auto keys = k.argument(key_dtype, each ? rows * columns : rows);
     const auto truth = k.argument(DType::bool_, 1);
-    const auto out = k.argument(dtype, rows * columns, true);
+    const auto out = k.argument(dtype, rows * columns, true), told = k.argument(DType::int64, rows * columns, true);
     k.stage();
     ValueId key = k.load(false, keys, each ? ShapeTracker(all) : ShapeTracker(View{all, {1, 0}, 0, {}}));
     if (key_dtype == DType::int32) key = k.op(false, Op::Cast, DType::int64, key);
     const ValueId condition = k.load(false, truth, ShapeTracker(Shape{1, 1}).expand(all));
     std::vector<graph::Scalar> parameters;
     ValueId position = RandomPosition(k, key, condition, seed, parameters).make(static_cast<int>(random() % 14));
+    ValueId shared = position;
     if (random() % 4 == 0) {
       const ValueId row = k.position(false, Code::Index, ShapeTracker(View{all, {1 + seed % 5, 0}, 3, {}}));
-      position = k.op(false, Op::Add, DType::int64, position, row);
+      position = k.op(false, Op::Add, DType::int64, position, k.op(false, Op::Mul, DType::int64, row, row));
+      if (random() % 2 == 0) shared = row;
     }
+    if (random() % 3 == 0) k.store(false, shared, told, ShapeTracker(all));
     if (random() % 3 != 0) {
       const ValueId column = k.position(false, Code::Index, ShapeTracker(View{all, {0, 1}, 0, {}}));
       position = k.op(false, Op::Add, DType::int64, column, position);
@@ -216,15 +219,17 @@ TEST_CASE("random positions of keys, with and without what is added to them") {
     k.store(false, v, out, ShapeTracker(all));
     const Bytes from = random_bytes(dtype, kElements, 5),
                 given = random_keys(key_dtype, each ? rows * columns : rows, seed);
-    const Bytes is(DType::bool_, 1), want(dtype, rows * columns);
+    const Bytes is(DType::bool_, 1), want(dtype, rows * columns), positions(DType::int64, rows * columns);
+    const Bytes given_positions(DType::int64, rows * columns);
     *is.as<std::uint8_t>() = random() % 4 == 0 ? 0 : 1;
-    interpret(k.p, {&from, &given, &is, &want}, parameters);
+    interpret(k.p, {&from, &given, &is, &want, &positions}, parameters);
     for (const int threads : {1, 2}) {
       INFO(seed, " ", name(dtype), " ", columns, " ", threads, " ", to_string(k.p));
       backend::eigen::EigenBackend device({.threads = threads, .isa = "", .tier = EigenTier::tile});
       const Bytes got(dtype, rows * columns);
-      run(device, k.p, {&from, &given, &is, &got}, parameters);
+      run(device, k.p, {&from, &given, &is, &got, &given_positions}, parameters);
       CHECK(got.same_bits(want));
+      CHECK(given_positions.same_bits(positions));
     }
   }
 }

@@ -282,68 +282,54 @@ void reduce_side_by_side(const At& at, std::int64_t n, T* out) {
   std::copy_n(values.of, S, out);
 }
 
-/// Rows of at most kLanes elements, side by side: lane l of the order is a line of the elements l of all of them.
-template <class T, class F>
-void reduce_across(const T* x, std::int64_t pitch, std::int64_t rows, std::int64_t cols, T* out) {
-  constexpr std::int64_t together = 64 / static_cast<std::int64_t>(std::max<std::size_t>(sizeof(T), 4));
-  const T identity = F::template identity<T>();
-  alignas(64) T lines[kLanes * together];
-  std::fill_n(lines, cols * together, identity);
-  for (; rows > 0; rows -= together, x += together * pitch, out += together) {
-    const std::int64_t n = std::min(together, rows);
-    if constexpr (sizeof(T) >= 4) {
-      constexpr int side = kSide<T>;
-      if (n == together && cols >= side) {
-        // The last square ends with the rows and may overlap the one before.
-        for (std::int64_t l = 0; l < cols; l += side) {
-          const std::int64_t from = std::min(l, cols - side);
-          for (std::int64_t r = 0; r < together; r += side)
-            transpose_square<side>(lines + from * together + r, together, x + r * pitch + from, pitch);
-        }
-      } else {
-        for (std::int64_t r = 0; r < n; ++r)
-          for (std::int64_t l = 0; l < cols; ++l) lines[l * together + r] = x[r * pitch + l];
-      }
-    } else {
-      for (std::int64_t r = 0; r < n; ++r)
-        for (std::int64_t l = 0; l < cols; ++l) lines[l * together + r] = x[r * pitch + l];
-    }
+/// lines[l * kTogether + r] = x[r * pitch + l] for r < rows, l < cols. kCols: the columns of rows without gaps, if they
+/// are known here: such rows are taken apart by shuffles.
+template <int kTogether, int kCols, class T>
+void to_lines(T* lines, const T* x, std::int64_t pitch, std::int64_t rows, std::int64_t cols) {
+  if (kCols != 0 && rows == kTogether) {
     ORIEL_VECTOR_LOOP
-    for (std::int64_t i = 0; i < cols * together; ++i) lines[i] = F::of(identity, lines[i]);
-    combine_lanes<T, F>(lines, together, cols);
-    std::copy_n(lines, n, out);
+    for (int r = 0; r < kTogether; ++r) {
+      ORIEL_UNROLL
+      for (int l = 0; l < kCols; ++l) lines[l * kTogether + r] = x[r * kCols + l];
+    }
+    return;
+  }
+  if constexpr (sizeof(T) >= 4 && kCols == 0) {
+    constexpr int side = kSide<T>;
+    if (rows == kTogether && cols >= side) {
+      // The last square ends with the rows and may overlap the one before.
+      for (std::int64_t l = 0; l < cols; l += side) {
+        const std::int64_t from = std::min(l, cols - side);
+        for (int r = 0; r < kTogether; r += side)
+          transpose_square<side>(lines + from * kTogether + r, kTogether, x + r * pitch + from, pitch);
+      }
+      return;
+    }
+  }
+  for (std::int64_t l = 0; l < cols; ++l, lines += kTogether) {
+    if (rows == kTogether) {
+      ORIEL_UNROLL
+      for (int r = 0; r < kTogether; ++r) lines[r] = x[r * pitch + l];
+    } else {
+      for (std::int64_t r = 0; r < rows; ++r) lines[r] = x[r * pitch + l];
+    }
   }
 }
 
-/// Rows of kCols elements without gaps, several rows in a vector.
-template <class T, class F, int kCols>
-void reduce_tiny_rows(const T* x, std::int64_t rows, T* out) {
-  constexpr int group = 64;  // not 16: g++ 12 would unroll loops of so few rows and make no vectors
+/// Rows of at most kLanes elements, kTogether of them side by side: lane l of the order is a line of their elements l.
+template <class T, class F, int kTogether, int kCols = 0>
+void reduce_across(const T* x, std::int64_t pitch, std::int64_t rows, std::int64_t cols, T* out) {
   const T identity = F::template identity<T>();
-  alignas(64) T lane[kCols][group];
-  const auto reduce = [&](std::int64_t i, auto some) {
-    const int count = some;
+  alignas(64) T lines[(kCols != 0 ? kCols : kLanes) * kTogether];
+  std::fill_n(lines, cols * kTogether, identity);
+  for (; rows > 0; rows -= kTogether, x += kTogether * pitch, out += kTogether) {
+    const std::int64_t n = std::min<std::int64_t>(kTogether, rows);
+    to_lines<kTogether, kCols>(lines, x, pitch, n, cols);
     ORIEL_VECTOR_LOOP
-    for (int r = 0; r < count; ++r) {
-      ORIEL_UNROLL
-      for (int l = 0; l < kCols; ++l) lane[l][r] = x[(i + r) * kCols + l];
-    }
-    for (int l = 0; l < kCols; ++l) {
-      ORIEL_VECTOR_LOOP
-      for (int r = 0; r < count; ++r) lane[l][r] = F::of(identity, lane[l][r]);
-    }
-    // Lanes behind a row hold the identity, which changes none that began with it.
-    for (int half = 4; half >= 1; half /= 2) {
-      for (int l = 0; l < half && l + half < kCols; ++l) {
-        ORIEL_VECTOR_LOOP
-        for (int r = 0; r < count; ++r) lane[l][r] = F::of(lane[l][r], lane[l + half][r]);
-      }
-    }
-    for (int r = 0; r < count; ++r) out[i + r] = lane[0][r];
-  };
-  std::int64_t i = 0;
-  for (; i + group <= rows; i += group) reduce(i, std::integral_constant<int, group>());
-  if (i < rows) reduce(i, static_cast<int>(rows - i));
+    for (std::int64_t i = 0; i < cols * kTogether; ++i) lines[i] = F::of(identity, lines[i]);
+    combine_lanes<T, F>(lines, kTogether, cols);
+    std::copy_n(lines, n, out);
+  }
 }
 
 /// Fewer rows are reduced one by one.
@@ -410,15 +396,15 @@ template <class T, class F>
 void reduce_rows(const void* values, std::int64_t pitch, std::int64_t rows, std::int64_t cols, void* result) {
   const T* x = static_cast<const T*>(values);
   T* out = static_cast<T*>(result);
-  if constexpr (sizeof(T) >= 4 && !kFew) {
-    if (pitch == cols && cols == 2) return reduce_tiny_rows<T, F, 2>(x, rows, out);
-    if (pitch == cols && cols == 3) return reduce_tiny_rows<T, F, 3>(x, rows, out);
-    if (pitch == cols && cols == 4) return reduce_tiny_rows<T, F, 4>(x, rows, out);
-    if constexpr (has_tiny_rows(8, sizeof(T)))
-      if (pitch == cols && cols == 8) return reduce_tiny_rows<T, F, 8>(x, rows, out);
-  }
   if constexpr (!kFew) {
-    if (cols > 1 && cols <= kLanes && rows >= kFewestAcross) return reduce_across<T, F>(x, pitch, rows, cols, out);
+    if constexpr (sizeof(T) >= 4) {
+      // So many that g++ 12 makes vectors of the loops.
+      if (pitch == cols && cols == 2) return reduce_across<T, F, 64, 2>(x, pitch, rows, cols, out);
+      if (pitch == cols && cols == 3) return reduce_across<T, F, 64, 3>(x, pitch, rows, cols, out);
+      if (pitch == cols && cols == 4) return reduce_across<T, F, 64, 4>(x, pitch, rows, cols, out);
+    }
+    if (cols > 1 && cols <= kLanes && rows >= kFewestAcross)
+      return reduce_across<T, F, 64 / std::max<int>(sizeof(T), 4)>(x, pitch, rows, cols, out);
   }
   constexpr int S = streams<T, F>();
   if constexpr (S > 1) {

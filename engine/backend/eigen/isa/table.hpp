@@ -21,10 +21,6 @@ inline constexpr std::int64_t kBlock = ops::reduction::kBlock;
 inline constexpr std::int64_t kLanes = ops::reduction::kOrder;
 /// The number of lines in a tile that is sorted by columns is a multiple of this.
 inline constexpr std::int64_t kSortLines = 16;
-/// Are there loops of their own for rows of so many elements, of so many bytes each?
-constexpr bool has_tiny_rows(std::int64_t elements, std::int64_t bytes) {
-  return bytes >= 4 && ((elements >= 2 && elements <= 4) || (elements == 8 && bytes == 4));
-}
 /// The columns that a scan takes side by side, so that their state stays in the first-level cache.
 inline constexpr std::int64_t kScanStrip = 512;
 
@@ -296,8 +292,8 @@ struct Table {
   ScanFns scan[kScans][kDTypeCount];     // by the dtype of the result; there is none for Recurrence
   ProductFns product[kDTypeCount] = {};  // register dtypes that multiply and add
   WindowFns window[kDTypeCount] = {};    // register dtypes that can be multiplied and added
-  /// Of the reductions. Null for elements of less than 4 bytes, and in the profile small; others also reduce tiny rows
-  /// without gaps, several in a vector (has_tiny_rows).
+  /// Of the reductions. Null for elements of less than 4 bytes, and in the profile small; others also reduce short
+  /// rows side by side.
   AccumulateRowsFn accumulate_rows[kReduceCount][kDTypeCount] = {};
   SumFns sums[2][kSummands] = {};  // in float32, in float64
   MomentFns moments;

@@ -58,7 +58,6 @@ class Tracer {
     keep(d, is ? -kFar : 0, is ? -1 : kFar);
     return is;
   }
-  bool equal(const Line& a, const Line& b) { return !less(a, b) && !less(b, a); }
 
   Line compute(Op op, const Line& a, const Line& b, const Line& c) {
     const auto truth = [](bool is) { return Line{0, is ? 1 : 0}; };
@@ -75,22 +74,12 @@ class Tracer {
         first_ = last_ = key_;
         return wrapped({0, at(a) * at(b)});
       }
-      case Op::Min:
-        return less(a, b) ? a : b;
-      case Op::Max:
-        return less(a, b) ? b : a;
       case Op::Lt:
         return truth(less(a, b));
       case Op::Le:
         return truth(!less(b, a));
-      case Op::Eq:
-        return truth(equal(a, b));
-      case Op::Ne:
-        return truth(!equal(a, b));
       case Op::And:
         return truth(at(a) != 0 && at(b) != 0);
-      case Op::Or:
-        return truth(at(a) != 0 || at(b) != 0);
       case Op::Where:
         return at(a) != 0 ? b : c;
       case Op::Cast:
@@ -106,14 +95,9 @@ class Tracer {
   std::int64_t last_;
 };
 
-std::int64_t position_at(const KeyRange& r, std::int64_t key) {
-  return static_cast<std::int64_t>(static_cast<std::uint64_t>(r.factor) * static_cast<std::uint64_t>(key) +
-                                   static_cast<std::uint64_t>(r.offset));
-}
-
 }  // namespace
 
-KeyRange Worker::trace(const TileStep& step, std::int64_t key, std::int64_t from, std::int64_t width) const {
+KeyRange Worker::trace(const TileStep& step, std::int64_t key) const {
   const Gather& g = plan_.gathers[static_cast<std::size_t>(step.chain)];
   constexpr std::numeric_limits<std::int32_t> narrow;
   constexpr std::numeric_limits<std::int64_t> wide;
@@ -131,17 +115,17 @@ KeyRange Worker::trace(const TileStep& step, std::int64_t key, std::int64_t from
     }
   }
   Line position = lines[g.steps.size()];
-  position.offset += from;
+  position.offset += g.column;
   bool inside = true;
   if (g.rest) {
     position = tracer.wrapped(position);
   } else {
-    const Wide at = tracer.at(position), last = access(g).elements - width;
+    const Wide at = tracer.at(position), last = access(g).elements - g.width;
     inside = at >= 0 && at <= last;
     if (inside)
       tracer.keep(position, 0, last);
-    else if (at <= -width || at >= access(g).elements)
-      tracer.keep(position, at < 0 ? -kFar : access(g).elements, at < 0 ? -width : kFar);
+    else if (at <= -g.width || at >= access(g).elements)
+      tracer.keep(position, at < 0 ? -kFar : access(g).elements, at < 0 ? -g.width : kFar);
     else  // a part of the row is in memory
       tracer = Tracer(key, key, key);
   }
@@ -154,10 +138,9 @@ void Worker::look_up(const TileStep& step, const Tile& tile) {
   const Gather& g = plan_.gathers[static_cast<std::size_t>(step.chain)];
   const MemoryAccess& r = access(g);
   const std::int64_t width = g.rows ? tile.cols : 1, count = g.rows ? tile.rows : tile.size();
-  const std::int64_t from = g.rows ? g.column + tile.fast : 0;
+  const std::int64_t from = g.rows ? tile.fast : 0;  // of the row
   const std::int64_t key_step = g.rows && !g.key_starts ? width : 1, rest_step = g.rows && !g.rest_starts ? width : 1;
-  KnownKeys& known = keys_[static_cast<std::size_t>(step.chain)];
-  if (known.from != from || known.width != width) known = {{}, from, width};
+  auto& known = known_keys_[static_cast<std::size_t>(step.chain)];
   const auto key_at = [&](std::int64_t i) -> std::int64_t {
     const void* const keys = slots_[step.a];
     return g.wide ? static_cast<const std::int64_t*>(keys)[i * key_step]
@@ -166,16 +149,16 @@ void Worker::look_up(const TileStep& step, const Tile& tile) {
   const std::int64_t* const rest = g.rest ? static_cast<const std::int64_t*>(slots_[step.b]) : nullptr;
   const auto range_of = [&](std::int64_t key) -> const KeyRange& {
     const auto has = [key](const KeyRange& range) { return key >= range.first && key <= range.last; };
-    if (has(known.ranges[0])) return known.ranges[0];
-    std::swap(known.ranges[0], known.ranges[1]);
-    if (!has(known.ranges[0])) known.ranges[0] = trace(step, key, from, width);
-    return known.ranges[0];
+    if (has(known[0])) return known[0];
+    std::swap(known[0], known[1]);
+    if (!has(known[0])) known[0] = trace(step, key);
+    return known[0];
   };
   const auto place_of = [&](std::int64_t i) {
-    const std::int64_t key = key_at(i), place = position_at(range_of(key), key);
-    return rest == nullptr ? place
-                           : static_cast<std::int64_t>(static_cast<std::uint64_t>(place) +
-                                                       static_cast<std::uint64_t>(rest[i * rest_step]));
+    const KeyRange& range = range_of(key_at(i));
+    const auto sum = static_cast<std::uint64_t>(range.factor) * static_cast<std::uint64_t>(key_at(i)) +
+                     static_cast<std::uint64_t>(range.offset) + static_cast<std::uint64_t>(from);
+    return static_cast<std::int64_t>(rest == nullptr ? sum : sum + static_cast<std::uint64_t>(rest[i * rest_step]));
   };
   // A part of a row is read in place, if nothing writes to its memory.
   void* const stored =
@@ -196,14 +179,14 @@ void Worker::look_up(const TileStep& step, const Tile& tile) {
   for (std::int64_t i = 0; i < count;) {
     const KeyRange& range = range_of(key_at(i));
     std::int64_t done = 0;
-    if (range.inside) {
+    if (range.inside && range.offset <= std::numeric_limits<std::int64_t>::max() - from) {
       const char* const keys = static_cast<const char*>(slots_[step.a]) + i * key_step * (g.wide ? 8 : 4);
       done = table_.keyed_rows[g.wide ? 1 : 0]({.dst = to + i * bytes,
                                                 .src = address(launch_, r, 0),
                                                 .keys = keys,
                                                 .step = key_step,
                                                 .factor = range.factor,
-                                                .offset = range.offset,
+                                                .offset = range.offset + from,
                                                 .rest = rest == nullptr ? nullptr : rest + i * rest_step,
                                                 .rest_step = rest_step,
                                                 .first = range.first,

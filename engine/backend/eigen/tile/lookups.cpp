@@ -27,16 +27,11 @@ bool traces(const Instr& in) {
     case Op::Add:
     case Op::Sub:
     case Op::Mul:
-    case Op::Min:
-    case Op::Max:
       return in.dtype == DType::int64;
     case Op::Lt:
     case Op::Le:
-    case Op::Eq:
-    case Op::Ne:
       return in.from == DType::int64;
     case Op::And:
-    case Op::Or:
       return in.dtype == DType::bool_;
     case Op::Where:
       return in.aux < 0;
@@ -97,7 +92,7 @@ class LookupFinder {
       if (in.result == kNoValue) continue;
       maker_[at(in.result)] = &in;
       roots_[at(in.result)] = root_of(in);
-      varies_[at(in.result)] = varies(in);
+      if (rows_) varies_[at(in.result)] = varies(in);
     }
   }
 
@@ -204,18 +199,9 @@ class LookupFinder {
   void finish(ValueId wanted) {
     std::vector<int> readers = count_readers(out_.stages, program_.values.size());
     if (wanted != kNoValue) ++readers[at(wanted)];
-    const auto remove = [&](std::vector<Instr>& list) {
-      for (std::size_t i = list.size(); i-- > 0;) {
-        if (list[i].result == kNoValue || readers[at(list[i].result)] > 0) continue;
-        codegen::each_operand(list[i], [&](ValueId v) { --readers[at(v)]; });
-        list[i].code = Code::Store;  // of nothing
-        list[i].aux = -1;
-      }
-      std::erase_if(list, [](const Instr& in) { return in.code == Code::Store && in.aux < 0; });
-    };
     for (std::size_t s = out_.stages.size(); s-- > 0;) {
-      remove(out_.stages[s].outer);
-      remove(out_.stages[s].body);
+      remove_unread(out_.stages[s].outer, readers);
+      remove_unread(out_.stages[s].body, readers);
     }
     const std::vector<Instr>& list = out_.stages.front().outer;
     out_.alone = out_.stages.size() == 1 && out_.stages.front().body.empty() &&
@@ -224,20 +210,37 @@ class LookupFinder {
   }
 
   void mark_starts(const std::vector<Instr>& list) {
-    std::vector<bool> of_rows(program_.values.size(), false), of_points = of_rows;
-    for (std::size_t i = list.size(); i-- > 0;) {
-      const Instr& in = list[i];
-      const std::int32_t number = in.result == kNoValue ? -1 : out_.of[at(in.result)];
-      const bool row = number >= 0 && out_.found[at(number)].rows;
-      // Floats form chains with other operations.
-      const bool start = in.result != kNoValue && !row && in.code != Code::Const && of_rows[at(in.result)] &&
-                         !of_points[at(in.result)] && !is_floating(program_.values[at(in.result)]);
-      if (in.result != kNoValue) out_.starts[at(in.result)] = start;
-      codegen::each_operand(in, [&](ValueId v) {
-        const bool first = start || (row && (v == in.a || v == in.b));
-        (first ? of_rows : of_points)[at(v)] = true;
-      });
+    std::vector<bool> whole(program_.values.size(), false);  // computed for all points
+    for (bool again = true; again;) {
+      again = false;
+      std::vector<bool> of_rows(program_.values.size(), false), of_points = of_rows;
+      for (std::size_t i = list.size(); i-- > 0;) {
+        const Instr& in = list[i];
+        const std::int32_t number = in.result == kNoValue ? -1 : out_.of[at(in.result)];
+        const bool row = number >= 0 && out_.found[at(number)].rows;
+        // Floats form chains with other operations.
+        const bool start = in.result != kNoValue && !row && !is_number(in) && !whole[at(in.result)] &&
+                           of_rows[at(in.result)] && !of_points[at(in.result)] &&
+                           !is_floating(program_.values[at(in.result)]);
+        if (in.result != kNoValue) out_.starts[at(in.result)] = start;
+        codegen::each_operand(in, [&](ValueId v) {
+          const bool first = start || (row && (v == in.a || v == in.b));
+          (first ? of_rows : of_points)[at(v)] = true;
+        });
+      }
+      // What is made of a value of all points has all points, too.
+      for (const Instr& in : list) {
+        if (in.result == kNoValue || !out_.starts[at(in.result)]) continue;
+        codegen::each_operand(in, [&](ValueId v) {
+          if (!out_.starts[at(v)] && !is_number(*maker_[at(v)])) whole[at(in.result)] = again = true;
+        });
+      }
     }
+  }
+
+  /// Is it the same at all points?
+  bool is_number(const Instr& in) const {
+    return in.code == Code::Const || (in.code == Code::Load && same_everywhere(access(in)));
   }
 
   const LoopProgram& program_;

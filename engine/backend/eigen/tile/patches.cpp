@@ -76,7 +76,7 @@ class PatchFinder {
       else
         any = choose(in) || any;
     }
-    if (any) remove_unread(list);
+    if (any) remove_unread(list, readers_);
   }
 
  private:
@@ -142,18 +142,6 @@ class PatchFinder {
     in.aux = static_cast<std::int32_t>(patches_.size());
     patches_.push_back({parts.loads, whole});
     parts_[in.result] = std::move(parts);
-  }
-
-  void remove_unread(std::vector<Instr>& list) {
-    std::vector<Instr> kept;
-    for (std::size_t i = list.size(); i-- > 0;) {
-      const Instr& in = list[i];
-      if (in.result == kNoValue || readers(in.result) > 0)
-        kept.push_back(in);
-      else
-        codegen::each_operand(in, [&](ValueId v) { --readers(v); });
-    }
-    list.assign(kept.rbegin(), kept.rend());
   }
 
   const LoopProgram& program_;

@@ -333,6 +333,7 @@ class Planner {
     }
     const Access& access = program_.accesses[static_cast<std::size_t>(in.aux)];
     g.access = tables_.add_access(access, AccessWalker(access, 0, false), false);
+    g.width = found.rows ? program_.outer.back().value() : 1;
     g.column = found.column;
     g.wide = program_.values[static_cast<std::size_t>(in.a)] == DType::int64;
     g.rest = in.b != kNoValue;

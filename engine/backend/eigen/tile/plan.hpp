@@ -87,7 +87,8 @@ struct Gather {
   };
   std::vector<Step> steps;
   std::int32_t access = -1;  // the memory that is read
-  std::int64_t column = 0;   // of rows: where the first point of the last loop is in its row
+  std::int64_t width = 1;    // the elements of a row
+  std::int64_t column = 0;   // what is added to its position
   bool wide = true;          // keys are int64, else int32
   bool rest = false;         // there is an operand b
   bool rows = false;         // rows of the tile are read

@@ -1,6 +1,7 @@
 // One thread's work on one launch of a plan.
 #pragma once
 
+#include <array>
 #include <cstdint>
 #include <span>
 #include <vector>
@@ -15,15 +16,8 @@ struct KeyRange {
   std::int64_t last = -1;
   std::int64_t factor = 0;
   std::int64_t offset = 0;
-  bool inside = false;  // rows at these positions are in memory, unless something is added to them
+  bool inside = false;  // whole rows at these positions are in memory, unless something is added to them
 };
-/// What was found out about a gather's keys. It holds for rows of `width` elements from column `from` on.
-struct KnownKeys {
-  KeyRange ranges[2];
-  std::int64_t from = -1;
-  std::int64_t width = -1;
-};
-
 struct Launch {
   const Plan& plan;
   std::span<void* const> arguments;
@@ -117,7 +111,7 @@ class Worker {
     return plan_.accesses[static_cast<std::size_t>(step.access)];
   }
   void* own_register(Slot slot) const { return arena_ + plan_.offsets[static_cast<std::size_t>(slot)]; }
-  KeyRange trace(const TileStep& step, std::int64_t key, std::int64_t from, std::int64_t width) const;
+  KeyRange trace(const TileStep& step, std::int64_t key) const;
   /// The tile's address if the tile is contiguous in memory and has the register's type; else null.
   void* place(const MemoryAccess& r, const Tile& tile) const;
   void* destination(const TileStep& step, const Tile& tile) const;
@@ -127,8 +121,8 @@ class Worker {
   const isa::Table& table_;
   char* arena_ = nullptr;
   void** slots_ = nullptr;
-  std::vector<KnownKeys> keys_;  // of each gather
-  std::int64_t columns_ = -1;    // whose loads are in the registers, of blocks down the rows
+  std::vector<std::array<KeyRange, 2>> known_keys_;  // of each gather, those that were met last
+  std::int64_t columns_ = -1;                        // whose loads are in the registers, of blocks down the rows
 };
 
 inline std::int64_t whole_packets(std::int64_t n) { return (n + isa::kPacket - 1) / isa::kPacket * isa::kPacket; }

@@ -402,6 +402,8 @@ void reduce_rows(const void* values, std::int64_t pitch, std::int64_t rows, std:
       if (pitch == cols && cols == 2) return reduce_across<T, F, 64, 2>(x, pitch, rows, cols, out);
       if (pitch == cols && cols == 3) return reduce_across<T, F, 64, 3>(x, pitch, rows, cols, out);
       if (pitch == cols && cols == 4) return reduce_across<T, F, 64, 4>(x, pitch, rows, cols, out);
+      if constexpr (sizeof(T) == 4)
+        if (pitch == cols && cols == 8) return reduce_across<T, F, 64, 8>(x, pitch, rows, cols, out);
     }
     if (cols > 1 && cols <= kLanes && rows >= kFewestAcross)
       return reduce_across<T, F, 64 / std::max<int>(sizeof(T), 4)>(x, pitch, rows, cols, out);

@@ -126,6 +126,8 @@ bool Tiler::keeps_tiny_rows(std::int64_t points) const {
   for (const Stage& stage : program_.stages) {
     if (stage.body.empty() && stage.reductions.empty()) continue;
     if (stage.inner.empty() || product(stage.inner) != points || stage.inner.back() != points) return false;
+    for (const codegen::Reduction& r : stage.reductions)
+      if (points > 4 && log_bytes_of(r.dtype) == 3) return false;  // a vector holds too few of these
     for (const Instr& in : stage.body) {
       if (!codegen::reads(in) || in.code == codegen::Code::Index) continue;
       const Access& access = program_.accesses[static_cast<std::size_t>(in.aux)];

@@ -30,7 +30,7 @@ void each_scattered(const ScatterBlock b, F f) {
     const std::uint64_t e = static_cast<std::uint64_t>((p < 0 ? p + b.extent : p) - b.first);
     if (e < entries) f(k, j, b.first + static_cast<std::int64_t>(e));
   };
-  if (!b.each && b.to - b.from == 1) {  // the most frequent form, without a loop in the loop
+  if ((!b.each || b.inner == 1) && b.to - b.from == 1) {  // the most frequent form, without a loop in the loop
     const auto one = [=](std::int64_t k) {
       const std::int64_t p = b.positions[k];
       if (static_cast<std::uint64_t>(p) - static_cast<std::uint64_t>(b.first) < entries)
@@ -62,7 +62,7 @@ void fill_scattered(T* out, const ScatterBlock& b, T value) {
 template <class F, class Identity, class T>
 void scatter(T* out, const ScatterBlock& b, const T* x, std::int64_t line, std::int64_t step) {
   fill_scattered(out, b, Identity::template of<T>());
-  if (!b.each && b.inner == 1) {  // numbers: no place is multiplied
+  if (b.inner == 1) {  // numbers: no place is multiplied
     if (line == 0)
       each_scattered(b, [=](std::int64_t, std::int64_t, std::int64_t e) { out[e] = F::of(out[e], *x); });
     else

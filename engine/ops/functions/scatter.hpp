@@ -22,8 +22,9 @@ struct ScatterBlock {
   std::int64_t to;
 };
 
-/// Calls f(key, element of the line, entry) in the order of keys. Negative positions count from the end.
-template <class F>
+/// Calls f(key, element of the line, entry) in the order of keys. Negative positions count from the end. kShort: f is
+/// so short that a turn of the loop takes four.
+template <bool kShort = false, class F>
 void each_scattered(const ScatterBlock b, F f) {
   const std::uint64_t entries = static_cast<std::uint64_t>(b.last - b.first);
   const auto visit = [=](std::int64_t k, std::int64_t j, std::int64_t p) {
@@ -39,7 +40,7 @@ void each_scattered(const ScatterBlock b, F f) {
         visit(k, b.from, p);
     };
     std::int64_t k = 0;
-    for (; k + 4 <= b.keys; k += 4) {
+    for (; kShort && k + 4 <= b.keys; k += 4) {
       one(k);
       one(k + 1);
       one(k + 2);
@@ -64,9 +65,9 @@ void scatter(T* out, const ScatterBlock& b, const T* x, std::int64_t line, std::
   fill_scattered(out, b, Identity::template of<T>());
   if (b.inner == 1) {  // numbers: no place is multiplied
     if (line == 0)
-      each_scattered(b, [=](std::int64_t, std::int64_t, std::int64_t e) { out[e] = F::of(out[e], *x); });
+      each_scattered<true>(b, [=](std::int64_t, std::int64_t, std::int64_t e) { out[e] = F::of(out[e], *x); });
     else
-      each_scattered(b, [=](std::int64_t k, std::int64_t, std::int64_t e) { out[e] = F::of(out[e], x[k]); });
+      each_scattered<true>(b, [=](std::int64_t k, std::int64_t, std::int64_t e) { out[e] = F::of(out[e], x[k]); });
     return;
   }
   if (b.each || b.to - b.from == 1) {

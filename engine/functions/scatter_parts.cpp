@@ -254,9 +254,14 @@ NodePtr Scattered::combine(Op op, NodePtr values) const {
     return graph::constant(identity_of(op, values->dtype), shape, device, call.origin());
   NodePtr at = index;
   if (bounds == Bounds::checked) {
-    // What another kernel computes anyway waits for the check.
-    NodePtr& waits = values->realized() && !values->shape.empty() ? at : values;
-    waits = after_check(call, std::move(waits), position_check(call, index, {shape[axis], axis}));
+    const NodePtr check = position_check(call, index, {shape[axis], axis});
+    // What another kernel computes anyway waits for the check, else what is smaller: positions or entries.
+    const bool computed = !values->realized() || values->shape.empty();
+    if (!computed && sym::known(numel(shape) <= numel(index->shape)).value_or(false))
+      return after_check(call, Scattered{call, shape, axis, device, index, each, Bounds::zero}.combine(op, values),
+                         check);
+    NodePtr& waits = computed ? values : at;
+    waits = after_check(call, std::move(waits), check);
   }
   if (!backend::backend_for(device).capabilities().scatters)
     return scatter_by_order({call, shape, axis, device, std::move(at), each}, op, std::move(values));

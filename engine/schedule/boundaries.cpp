@@ -30,6 +30,9 @@ constexpr std::size_t kMostValues = 64;
 // the row.
 constexpr std::int64_t kKeepCost = 4;
 constexpr std::int64_t kFewestRows = 16;
+// What makes a position of a number costs no more. It is computed once for each row that is gathered, or for a range of
+// positions (backend/eigen/tile/lookups.hpp).
+constexpr std::int64_t kPositionWork = 64;
 
 double words(DType dtype) { return std::max(0.5, static_cast<double>(itemsize(dtype)) / 4); }
 
@@ -49,6 +52,7 @@ std::string Recomputation::loss(EntryId v) {
 // For a value that is needed at one place, even at more points than it has elements.
 std::string Recomputation::repetition(EntryId v, const Use& use) {
   const ValueProperties& f = properties(v);
+  if (f.finds && f.work <= kPositionWork) return {};
   const Kernel& k = kernel(use.kernel);
   std::int64_t points = k.points(use.scope);
   if (points <= f.elements) return {};

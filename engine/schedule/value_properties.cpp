@@ -64,6 +64,16 @@ std::vector<ValueProperties> find_properties(const Arena& arena) {
   std::vector<ValueProperties> properties(arena.size());
   for (EntryId v = 0; v < static_cast<EntryId>(arena.size()); ++v)
     properties[static_cast<std::size_t>(v)] = learn(arena, properties, v);
+  std::vector<bool> read(arena.size(), false), read_otherwise = read;
+  for (EntryId v = static_cast<EntryId>(arena.size()); v-- > 0;) {
+    const Entry& e = arena[v];
+    const auto i = static_cast<std::size_t>(v);
+    const bool computes = graph::is_elementwise(e.op) || graph::is_movement(e.op);
+    const bool number = e.dtype == DType::int64 || e.dtype == DType::bool_;
+    const bool finds = properties[i].finds = computes && number && read[i] && !read_otherwise[i];
+    for (int k = 0; k < e.arity; ++k)
+      (finds || (e.op == Op::Gather && k == 1) ? read : read_otherwise)[static_cast<std::size_t>(e.source[k])] = true;
+  }
   return properties;
 }
 

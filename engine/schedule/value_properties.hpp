@@ -23,6 +23,7 @@ struct ValueProperties {
   /// No two elements read the same element of memory, of positions or of a reduction.
   bool distinct = false;
   bool positions = false;         // computed from positions and numbers alone: no buffer lies below
+  bool finds = false;             // of an integer or a bool: gathers alone read it, for their positions
   bool recompute_always = false;  // an integer or a bool of positions alone that costs little: never stored
 };
 

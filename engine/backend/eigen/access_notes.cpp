@@ -11,7 +11,6 @@
 #include <utility>
 
 #include "backend/eigen/tile/pattern.hpp"
-#include "backend/eigen/tile/row_gathers.hpp"
 #include "codegen/definitions.hpp"
 
 namespace oriel::backend::eigen {
@@ -63,13 +62,12 @@ class Notes {
   Notes(const LoopProgram& program, const Plan& plan) : program_(program), plan_(plan) {}
 
   std::vector<std::string> run() {
-    const RowGathers gathers = find_row_gathers(program_);
+    for (const Gather& g : plan_.gathers) gather(g);
     for (const Stage& stage : program_.stages) {
       const bool loops = codegen::has_loops(stage);
       for (const std::vector<Instr>* list : {&stage.body, &stage.outer}) {
         if (loops && list == &stage.outer) continue;
         for (const Instr& in : *list) {
-          if (in.code == Code::Gather) gather(in, gathers);
           if (in.code == Code::Load) load(program_.accesses[static_cast<std::size_t>(in.aux)]);
         }
       }
@@ -88,12 +86,12 @@ class Notes {
     if (std::find(out_.begin(), out_.end(), text) == out_.end()) out_.push_back(std::move(text));
   }
 
-  void gather(const Instr& in, const RowGathers& gathers) {
-    const Access& access = program_.accesses[static_cast<std::size_t>(in.aux)];
-    if (!gathers.any || !gathers.rows[static_cast<std::size_t>(in.result)])
-      return tell(fmt::format("gathers {} element by element: rows of {} bytes", name(access), bytes_of(access)));
-    const std::int64_t row = program_.outer.back().value() * bytes_of(access);
-    if (row < kWholeLine) tell(fmt::format("gathers {} in rows of {} bytes", name(access), row));
+  void gather(const Gather& g) {
+    const MemoryAccess& r = plan_.accesses[static_cast<std::size_t>(g.access)];
+    const std::string& from = program_.arguments[static_cast<std::size_t>(r.buffer)].name;
+    if (!g.rows) return tell(fmt::format("gathers {} element by element: rows of {} bytes", from, r.bytes));
+    const std::int64_t row = program_.outer.back().value() * r.bytes;
+    if (row < kWholeLine) tell(fmt::format("gathers {} in rows of {} bytes", from, row));
   }
 
   void load(const Access& access) {

@@ -1,6 +1,6 @@
 // Boxes of elements between memory and registers: contiguous, strided, reversed, repeated, transposed.
 #include "backend/eigen/isa/half.hpp"
-#include "backend/eigen/isa/vectors.hpp"
+#include "backend/eigen/isa/row_chunks.hpp"
 
 namespace oriel::backend::isa::ORIEL_ISA_LEVEL {
 namespace {
@@ -193,64 +193,6 @@ void spread(void* dst, std::int64_t panel, std::int64_t width, const void* src, 
   }
 }
 
-// Rows of one to this many vectors are copied vector by vector; a memcpy call for each would take twice as long.
-constexpr std::int64_t kShortRow = 8;
-
-/// Copies rows of at most kShortRow vectors. The last vector of a row ends where the row ends and may overlap the one
-/// before. Returns false for longer rows and for rows shorter than a vector.
-template <class T>
-bool copy_short_rows(T* dst, std::int64_t dst_row, const T* src, std::int64_t src_row, std::int64_t rows,
-                     std::int64_t cols) {
-  typedef char Vector __attribute__((vector_size(kVectorBytes)));
-  constexpr std::int64_t size = kVectorBytes / static_cast<std::int64_t>(sizeof(T));
-  if (cols < size || cols > kShortRow * size) return false;
-  const auto copy = [](T* to, const T* from) {
-    Vector x;
-    std::memcpy(&x, from, sizeof x);
-    std::memcpy(to, &x, sizeof x);
-  };
-  for (std::int64_t i = 0; i < rows; ++i, dst += dst_row, src += src_row) {
-    for (std::int64_t j = 0; j + size <= cols; j += size) copy(dst + j, src + j);
-    copy(dst + cols - size, src + cols - size);
-  }
-  return true;
-}
-
-/// Copies rows of `bytes` bytes, at least kChunk and at most twice as many, as two chunks that may overlap.
-template <int kChunk>
-void copy_ends(char* dst, std::int64_t dst_row, const char* src, std::int64_t src_row, std::int64_t rows,
-               std::int64_t bytes) {
-  for (std::int64_t i = 0; i < rows; ++i, dst += dst_row, src += src_row) {
-    char first[kChunk], last[kChunk];
-    std::memcpy(first, src, kChunk);
-    std::memcpy(last, src + bytes - kChunk, kChunk);
-    std::memcpy(dst, first, kChunk);
-    std::memcpy(dst + bytes - kChunk, last, kChunk);
-  }
-}
-
-/// Copies rows of several elements that are shorter than a vector. Returns false for others.
-template <class T>
-bool copy_small_rows(T* dst, std::int64_t dst_row, const T* src, std::int64_t src_row, std::int64_t rows,
-                     std::int64_t cols) {
-  constexpr auto size = static_cast<std::int64_t>(sizeof(T));
-  const std::int64_t bytes = cols * size;
-  if (cols < 2 || bytes >= kVectorBytes) return false;
-  char* const to = reinterpret_cast<char*>(dst);
-  const char* const from = reinterpret_cast<const char*>(src);
-  if (bytes > 32)
-    copy_ends<32>(to, dst_row * size, from, src_row * size, rows, bytes);
-  else if (bytes >= 16)
-    copy_ends<16>(to, dst_row * size, from, src_row * size, rows, bytes);
-  else if (bytes >= 8)
-    copy_ends<8>(to, dst_row * size, from, src_row * size, rows, bytes);
-  else if (bytes >= 4)
-    copy_ends<4>(to, dst_row * size, from, src_row * size, rows, bytes);
-  else
-    copy_ends<2>(to, dst_row * size, from, src_row * size, rows, bytes);
-  return true;
-}
-
 /// Fills rows of at least kChunk bytes, and at most twice as many, with an element each, as two chunks that may
 /// overlap.
 template <int kChunk, class T>
@@ -301,9 +243,10 @@ void copy_box(void* dst, std::int64_t dst_row, std::int64_t dst_col, const void*
     }
   }
   if constexpr (std::is_same_v<typename F::Source, typename F::Result>) {
-    if (src_col == 1 && dst_col == 1 && rows > 1 &&
-        (copy_short_rows(d, dst_row, s, src_row, rows, cols) || copy_small_rows(d, dst_row, s, src_row, rows, cols)))
-      return;
+    constexpr std::int64_t size = sizeof *s;
+    if (src_col == 1 && dst_col == 1 && rows > 1 && cols > 1 && cols * size <= kLongestRow)
+      return copy_rows(reinterpret_cast<char*>(d), dst_row * size, cols * size, rows,
+                       [=](std::int64_t i) { return reinterpret_cast<const char*>(s + i * src_row); });
     if (src_col == 0 && dst_col == 1 && rows > 1 && fill_small_rows(d, dst_row, s, src_row, rows, cols)) return;
   }
   // The outer loop takes the shorter of two strided axes, or the axis along which elements are far apart. So a
@@ -360,6 +303,12 @@ void put(void* dst, const void* src, const std::int32_t* distances, std::int64_t
 
 void iota(std::int64_t* dst, std::int64_t pitch, std::int64_t base, std::int64_t row, std::int64_t col,
           std::int64_t rows, std::int64_t cols) {
+  if (row == 0 && pitch == cols && rows > 1) {  // a row again and again
+    iota(dst, pitch, base, row, col, 1, cols);
+    for (std::int64_t done = cols, all = rows * cols; done < all; done *= 2)
+      std::memcpy(dst + done, dst, static_cast<std::size_t>(std::min(done, all - done)) * sizeof *dst);
+    return;
+  }
   for (std::int64_t i = 0; i < rows; ++i) {
     std::int64_t* d = dst + i * pitch;
     const std::int64_t start = base + i * row;

@@ -15,6 +15,7 @@ void fill_table(Table& table) {
   }
   add_cast_ops(table);
   add_copy_ops(table);
+  add_lookup_ops(table);
   add_sum_ops(table);
   add_product_ops(table);
   add_window_ops(table);

@@ -28,6 +28,7 @@ void add_chain_ops(Table& table);
 void add_integer_ops(Table& table);
 void add_cast_ops(Table& table);
 void add_copy_ops(Table& table);
+void add_lookup_ops(Table& table);
 void add_sum_ops(Table& table);
 void add_reduce_ops(Table& table);  // the other reductions
 void add_product_ops(Table& table);

@@ -8,7 +8,7 @@
 #include <type_traits>
 #include <utility>
 
-#include "backend/eigen/isa/level.hpp"
+#include "backend/eigen/isa/vectors.hpp"
 #include "ops/functions/all.hpp"
 
 namespace oriel::backend::isa::ORIEL_ISA_LEVEL {
@@ -212,6 +212,21 @@ void accumulate_lanes(T* acc, const T* x, std::int64_t n) {
     PacketLanes<T, F> lanes[1] = {PacketLanes<T, F>(acc)};
     i = take_lanes(lanes, ElementsAt<T, 4>{x, 0}, n);
     lanes[0].store(acc);
+  } else if constexpr (kPacketsOf<typename F::Combination> != Packets::None && !kFew) {
+    // Sums wrap.
+    using E = std::conditional_t<kExtreme<F>, T, std::make_unsigned_t<T>>;
+    constexpr int bytes = std::min<int>(kVectorBytes, kLanes * sizeof(T)), size = bytes / static_cast<int>(sizeof(T));
+    Vector<E, bytes> lane[kLanes / size];
+    for (int k = 0; k < kLanes / size; ++k) std::memcpy(&lane[k], acc + k * size, bytes);
+    for (; i + kLanes <= n; i += kLanes) {
+      ORIEL_UNROLL
+      for (int k = 0; k < kLanes / size; ++k) {
+        Vector<E, bytes> next;
+        std::memcpy(&next, x + i + k * size, bytes);
+        lane[k] = F::packets(lane[k], next);
+      }
+    }
+    for (int k = 0; k < kLanes / size; ++k) std::memcpy(acc + k * size, &lane[k], bytes);
   }
   T lane[kLanes];
   for (int l = 0; l < kLanes; ++l) lane[l] = acc[l];
@@ -267,56 +282,58 @@ void reduce_side_by_side(const At& at, std::int64_t n, T* out) {
   std::copy_n(values.of, S, out);
 }
 
-/// Rows of more than half of kWidth elements, each in its lane. The lanes behind a row hold the identity.
-template <class T, class F, int kWidth>
-void reduce_short_rows(const T* x, std::int64_t pitch, std::int64_t rows, std::int64_t cols, T* out) {
-  const T identity = F::template identity<T>();
-  alignas(64) T lane[kWidth];
-  std::fill_n(lane, kWidth, identity);
-  if (cols == kWidth) {
-    for (std::int64_t i = 0; i < rows; ++i, x += pitch) {
-      ORIEL_VECTOR_LOOP
-      for (int l = 0; l < kWidth; ++l) lane[l] = F::of(identity, x[l]);
-      out[i] = fold<T, F, kWidth>(lane);
+/// lines[l * kTogether + r] = x[r * pitch + l] for r < rows, l < cols. kCols: the columns of rows without gaps, if they
+/// are known here: such rows are taken apart by shuffles.
+template <int kTogether, int kCols, class T>
+void to_lines(T* lines, const T* x, std::int64_t pitch, std::int64_t rows, std::int64_t cols) {
+  if (kCols != 0 && rows == kTogether) {
+    ORIEL_VECTOR_LOOP
+    for (int r = 0; r < kTogether; ++r) {
+      ORIEL_UNROLL
+      for (int l = 0; l < kCols; ++l) lines[l * kTogether + r] = x[r * kCols + l];
     }
     return;
   }
-  for (std::int64_t i = 0; i < rows; ++i, x += pitch) {
-    for (std::int64_t l = 0; l < cols; ++l) lane[l] = F::of(identity, x[l]);
-    out[i] = fold<T, F, kWidth>(lane);
+  if constexpr (sizeof(T) >= 4 && kCols == 0) {
+    constexpr int side = kSide<T>;
+    if (rows == kTogether && cols >= side) {
+      // The last square ends with the rows and may overlap the one before.
+      for (std::int64_t l = 0; l < cols; l += side) {
+        const std::int64_t from = std::min(l, cols - side);
+        for (int r = 0; r < kTogether; r += side)
+          transpose_square<side>(lines + from * kTogether + r, kTogether, x + r * pitch + from, pitch);
+      }
+      return;
+    }
+  }
+  for (std::int64_t l = 0; l < cols; ++l, lines += kTogether) {
+    if (rows == kTogether) {
+      ORIEL_UNROLL
+      for (int r = 0; r < kTogether; ++r) lines[r] = x[r * pitch + l];
+    } else {
+      for (std::int64_t r = 0; r < rows; ++r) lines[r] = x[r * pitch + l];
+    }
   }
 }
 
-/// Rows of kCols elements without gaps, several rows in a vector.
-template <class T, class F, int kCols>
-void reduce_tiny_rows(const T* x, std::int64_t rows, T* out) {
-  constexpr int group = 64;  // not 16: g++ 12 would unroll loops of so few rows and make no vectors
+/// Rows of at most kLanes elements, kTogether of them side by side: lane l of the order is a line of their elements l.
+template <class T, class F, int kTogether, int kCols = 0>
+void reduce_across(const T* x, std::int64_t pitch, std::int64_t rows, std::int64_t cols, T* out) {
   const T identity = F::template identity<T>();
-  alignas(64) T lane[kCols][group];
-  const auto reduce = [&](std::int64_t i, auto some) {
-    const int count = some;
+  alignas(64) T lines[(kCols != 0 ? kCols : kLanes) * kTogether];
+  std::fill_n(lines, cols * kTogether, identity);
+  for (; rows > 0; rows -= kTogether, x += kTogether * pitch, out += kTogether) {
+    const std::int64_t n = std::min<std::int64_t>(kTogether, rows);
+    to_lines<kTogether, kCols>(lines, x, pitch, n, cols);
     ORIEL_VECTOR_LOOP
-    for (int r = 0; r < count; ++r) {
-      ORIEL_UNROLL
-      for (int l = 0; l < kCols; ++l) lane[l][r] = x[(i + r) * kCols + l];
-    }
-    for (int l = 0; l < kCols; ++l) {
-      ORIEL_VECTOR_LOOP
-      for (int r = 0; r < count; ++r) lane[l][r] = F::of(identity, lane[l][r]);
-    }
-    // Lanes behind a row hold the identity, which changes none that began with it.
-    for (int half = 4; half >= 1; half /= 2) {
-      for (int l = 0; l < half && l + half < kCols; ++l) {
-        ORIEL_VECTOR_LOOP
-        for (int r = 0; r < count; ++r) lane[l][r] = F::of(lane[l][r], lane[l + half][r]);
-      }
-    }
-    for (int r = 0; r < count; ++r) out[i + r] = lane[0][r];
-  };
-  std::int64_t i = 0;
-  for (; i + group <= rows; i += group) reduce(i, std::integral_constant<int, group>());
-  if (i < rows) reduce(i, static_cast<int>(rows - i));
+    for (std::int64_t i = 0; i < cols * kTogether; ++i) lines[i] = F::of(identity, lines[i]);
+    combine_lanes<T, F>(lines, kTogether, cols);
+    std::copy_n(lines, n, out);
+  }
 }
+
+/// Fewer rows are reduced one by one.
+constexpr std::int64_t kFewestAcross = 4;
 
 /// Rows nearer than this many bytes are one stream.
 constexpr std::int64_t kNear = 4096;
@@ -379,16 +396,17 @@ template <class T, class F>
 void reduce_rows(const void* values, std::int64_t pitch, std::int64_t rows, std::int64_t cols, void* result) {
   const T* x = static_cast<const T*>(values);
   T* out = static_cast<T*>(result);
-  if constexpr (std::is_floating_point_v<T> && !kFew) {
-    if (cols > 8 && cols <= 16) return reduce_short_rows<T, F, 16>(x, pitch, rows, cols, out);
-    if (cols > 16 && cols <= 32) return reduce_short_rows<T, F, 32>(x, pitch, rows, cols, out);
-  }
-  if constexpr (sizeof(T) >= 4 && !kFew) {
-    if (pitch == cols && cols == 2) return reduce_tiny_rows<T, F, 2>(x, rows, out);
-    if (pitch == cols && cols == 3) return reduce_tiny_rows<T, F, 3>(x, rows, out);
-    if (pitch == cols && cols == 4) return reduce_tiny_rows<T, F, 4>(x, rows, out);
-    if constexpr (has_tiny_rows(8, sizeof(T)))
-      if (pitch == cols && cols == 8) return reduce_tiny_rows<T, F, 8>(x, rows, out);
+  if constexpr (!kFew) {
+    if constexpr (sizeof(T) >= 4) {
+      // So many that g++ 12 makes vectors of the loops.
+      if (pitch == cols && cols == 2) return reduce_across<T, F, 64, 2>(x, pitch, rows, cols, out);
+      if (pitch == cols && cols == 3) return reduce_across<T, F, 64, 3>(x, pitch, rows, cols, out);
+      if (pitch == cols && cols == 4) return reduce_across<T, F, 64, 4>(x, pitch, rows, cols, out);
+      if constexpr (sizeof(T) == 4)
+        if (pitch == cols && cols == 8) return reduce_across<T, F, 64, 8>(x, pitch, rows, cols, out);
+    }
+    if (cols > 1 && cols <= kLanes && rows >= kFewestAcross)
+      return reduce_across<T, F, 64 / std::max<int>(sizeof(T), 4)>(x, pitch, rows, cols, out);
   }
   constexpr int S = streams<T, F>();
   if constexpr (S > 1) {

@@ -21,10 +21,6 @@ inline constexpr std::int64_t kBlock = ops::reduction::kBlock;
 inline constexpr std::int64_t kLanes = ops::reduction::kOrder;
 /// The number of lines in a tile that is sorted by columns is a multiple of this.
 inline constexpr std::int64_t kSortLines = 16;
-/// Are there loops of their own for rows of so many elements, of so many bytes each?
-constexpr bool has_tiny_rows(std::int64_t elements, std::int64_t bytes) {
-  return bytes >= 4 && ((elements >= 2 && elements <= 4) || (elements == 8 && bytes == 4));
-}
 /// The columns that a scan takes side by side, so that their state stays in the first-level cache.
 inline constexpr std::int64_t kScanStrip = 512;
 
@@ -48,6 +44,27 @@ using PickFn = void (*)(void* dst, const void* src, const std::int32_t* distance
 
 /// dst[distances[i]] = src[i] for i < n.
 using PutFn = void (*)(void* dst, const void* src, const std::int32_t* distances, std::int64_t n);
+
+/// Rows of memory at keys. Row i begins at element factor * keys[i * step] + offset of src, plus rest[i * rest_step] if
+/// there is a rest, and goes to dst, where the rows lie one after the other. Sums wrap.
+struct KeyedRows {
+  void* dst = nullptr;
+  const void* src = nullptr;
+  const void* keys = nullptr;  // int32 or int64
+  std::int64_t step = 1;
+  std::int64_t factor = 1;
+  std::int64_t offset = 0;
+  const std::int64_t* rest = nullptr;
+  std::int64_t rest_step = 1;
+  std::int64_t first = 0;  // the keys that are read: [first, last]
+  std::int64_t last = 0;
+  std::int64_t limit = 0;  // with a rest: the last element where a row may begin
+  std::int64_t element_bytes = 1;
+  std::int64_t bytes = 1;  // of a row
+  std::int64_t rows = 0;
+};
+/// Copies the rows that come before the first one whose key, or beginning, is out of range. Returns their number.
+using KeyedRowsFn = std::int64_t (*)(const KeyedRows& rows);
 
 /// dst[i * pitch + j] = base + i * row + j * col.
 using IotaFn = void (*)(std::int64_t* dst, std::int64_t pitch, std::int64_t base, std::int64_t row, std::int64_t col,
@@ -260,6 +277,7 @@ struct Table {
   CopyFn narrow_bfloat16 = nullptr;
   PickFn pick[4][2] = {};  // elements of 1, 2, 4, 8 bytes; are there points without an element?
   PutFn put[4] = {};
+  KeyedRowsFn keyed_rows[2] = {};  // keys of 4 and 8 bytes
   IotaFn iota = nullptr;
   /// Cuts rows into panels of `width`: dst[p * panel + i * width + j] = src[i * src_row + p * width + j] for i < rows,
   /// p < panels, j < width. All in bytes.
@@ -274,8 +292,8 @@ struct Table {
   ScanFns scan[kScans][kDTypeCount];     // by the dtype of the result; there is none for Recurrence
   ProductFns product[kDTypeCount] = {};  // register dtypes that multiply and add
   WindowFns window[kDTypeCount] = {};    // register dtypes that can be multiplied and added
-  /// Of the reductions. Null for elements of less than 4 bytes, and in the profile small; others also reduce tiny rows
-  /// without gaps, several in a vector (has_tiny_rows).
+  /// Of the reductions. Null for elements of less than 4 bytes, and in the profile small; others also reduce short
+  /// rows side by side.
   AccumulateRowsFn accumulate_rows[kReduceCount][kDTypeCount] = {};
   SumFns sums[2][kSummands] = {};  // in float32, in float64
   MomentFns moments;

@@ -76,7 +76,7 @@ class PatchFinder {
       else
         any = choose(in) || any;
     }
-    if (any) remove_unread(list);
+    if (any) remove_unread(list, readers_);
   }
 
  private:
@@ -144,18 +144,6 @@ class PatchFinder {
     parts_[in.result] = std::move(parts);
   }
 
-  void remove_unread(std::vector<Instr>& list) {
-    std::vector<Instr> kept;
-    for (std::size_t i = list.size(); i-- > 0;) {
-      const Instr& in = list[i];
-      if (in.result == kNoValue || readers(in.result) > 0)
-        kept.push_back(in);
-      else
-        codegen::each_operand(in, [&](ValueId v) { --readers(v); });
-    }
-    list.assign(kept.rbegin(), kept.rend());
-  }
-
   const LoopProgram& program_;
   std::vector<int>& readers_;
   std::vector<PatchParts>& patches_;
@@ -166,8 +154,8 @@ class PatchFinder {
 
 }  // namespace
 
-PatchedStages join_patches(const LoopProgram& program, ValueId wanted) {
-  PatchedStages out{program.stages, {}};
+PatchedStages join_patches(const LoopProgram& program, const std::vector<codegen::Stage>& stages, ValueId wanted) {
+  PatchedStages out{stages, {}};
   std::vector<int> readers = count_readers(out.stages, program.values.size());
   // What is read from outside counts as having two more readers, so it is never a part of another value.
   if (wanted != kNoValue) readers[static_cast<std::size_t>(wanted)] += 2;

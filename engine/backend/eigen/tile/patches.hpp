@@ -22,10 +22,11 @@ struct PatchedStages {
   std::vector<PatchParts> patches;
 };
 
-/// The program's stages. A choice among parts is one instruction there: a Where whose `aux` is the number of its patch
-/// and whose operand a, if it has one, is the value beside the parts. `wanted` stays a value of its own; kNoValue for
-/// none.
-PatchedStages join_patches(const codegen::LoopProgram& program, codegen::ValueId wanted);
+/// The program with these stages. A choice among parts is one instruction there: a Where whose `aux` is the number of
+/// its patch and whose operand a, if it has one, is the value beside the parts. `wanted` stays a value of its own;
+/// kNoValue for none.
+PatchedStages join_patches(const codegen::LoopProgram& program, const std::vector<codegen::Stage>& stages,
+                           codegen::ValueId wanted);
 
 /// Is it a choice among parts?
 inline bool is_patch(const codegen::Instr& in) noexcept {

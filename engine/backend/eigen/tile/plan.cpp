@@ -21,6 +21,7 @@ using codegen::kNoValue;
 using codegen::LoopProgram;
 using codegen::Stage;
 using codegen::ValueId;
+using graph::Op;
 
 namespace {
 
@@ -86,8 +87,8 @@ class Planner {
         wanted_tile_(tile),
         frame_(frame),
         rows_(rows),
-        gathers_(frame == nullptr && rows == 0 ? find_row_gathers(program) : RowGathers()),
-        patched_(gathers_.any ? PatchedStages{program.stages, {}} : join_patches(program, wanted())),
+        lookups_(find_lookups(program, wanted(), frame == nullptr && rows == 0)),
+        patched_(lookups_.rows ? PatchedStages{lookups_.stages, {}} : join_patches(program, lookups_.stages, wanted())),
         stages_(chained_stages(patched_.stages, program.values.size(), table, wanted())),
         readers_(count_readers(stages_, program.values.size())),
         tables_(program, table, frame != nullptr, *plan_) {}
@@ -105,7 +106,7 @@ class Planner {
     if (frame_ != nullptr) {
       lay_frame();
     } else {
-      Tiler tiler(program_, gathers_, *plan_);
+      Tiler tiler(program_, lookups_, *plan_);
       tile_length_ = rows_ > 0 ? tiler.lay_rows(rows_, wanted_tile_) : tiler.run(wanted_tile_);
     }
     values_ = place_values(program_, stages_, frame_, tile_length_, tables_, *plan_);
@@ -293,26 +294,55 @@ class Planner {
         step.kind = StepKind::Fill;
         step.constant = tables_.add_constant(in.aux, in.dtype);
         break;
-      case Code::Load:
       case Code::Gather:
+        add_gather(in, step);
+        break;
+      case Code::Load:
       case Code::Store:
       case Code::Index:
       case Code::Valid: {
         const Access& access = program_.accesses[static_cast<std::size_t>(in.aux)];
-        step.kind = in.code == Code::Load     ? StepKind::Load
-                    : in.code == Code::Gather ? StepKind::Gather
-                    : in.code == Code::Store  ? StepKind::Store
-                    : in.code == Code::Index  ? StepKind::Index
-                                              : StepKind::Valid;
+        step.kind = in.code == Code::Load    ? StepKind::Load
+                    : in.code == Code::Store ? StepKind::Store
+                    : in.code == Code::Index ? StepKind::Index
+                                             : StepKind::Valid;
         step.access = tables_.add_access(access, walk(access), in.code == Code::Store);
-        if (in.code == Code::Gather && gathers_.any && gathers_.rows[static_cast<std::size_t>(in.result)])
-          step.kind = StepKind::GatherRows;
         break;
       }
     }
-    step.starts = gathers_.any && in.result != kNoValue && gathers_.starts[static_cast<std::size_t>(in.result)];
+    step.starts = is_start(in.result);
     const bool once = in.result != kNoValue && values_.repeated[static_cast<std::size_t>(in.result)];
     (once ? plan_->repeated : steps).push_back(step);
+  }
+
+  bool is_start(ValueId v) const { return v != kNoValue && lookups_.starts[static_cast<std::size_t>(v)]; }
+
+  void add_gather(const Instr& in, TileStep& step) {
+    const Lookup& found = lookups_.found[static_cast<std::size_t>(lookups_.of[static_cast<std::size_t>(in.result)])];
+    Gather g;
+    std::vector<ValueId> values{in.a};
+    const auto number = [&](ValueId v) {
+      return v == kNoValue ? 0 : static_cast<std::int32_t>(std::ranges::find(values, v) - values.begin());
+    };
+    for (const Instr& s : found.steps) {
+      if (s.code == Code::Const)
+        g.steps.push_back({Op::Const, tables_.add_constant(s.aux, s.dtype)});
+      else
+        g.steps.push_back({s.code == Code::Load ? Op::Buffer : s.op, number(s.a), number(s.b), number(s.c)});
+      values.push_back(s.result);
+    }
+    const Access& access = program_.accesses[static_cast<std::size_t>(in.aux)];
+    g.access = tables_.add_access(access, AccessWalker(access, 0, false), false);
+    g.width = found.rows ? program_.outer.back().value() : 1;
+    g.column = found.column;
+    g.wide = program_.values[static_cast<std::size_t>(in.a)] == DType::int64;
+    g.rest = in.b != kNoValue;
+    g.rows = found.rows;
+    g.key_starts = is_start(in.a);
+    g.rest_starts = is_start(in.b);
+    step.kind = StepKind::Gather;
+    step.chain = static_cast<std::int32_t>(plan_->gathers.size());
+    plan_->gathers.push_back(std::move(g));
   }
 
   template <class Walk>
@@ -364,7 +394,7 @@ class Planner {
   std::int64_t wanted_tile_;
   const TileFrame* frame_;
   std::int64_t rows_;  // of a row plan
-  const RowGathers gathers_;
+  const Lookups lookups_;
   const PatchedStages patched_;
   const std::vector<Stage> stages_;  // those of patched_, with chains in order
   const std::vector<int> readers_;   // by value

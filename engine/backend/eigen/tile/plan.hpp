@@ -32,7 +32,7 @@ struct MemoryAccess {
   isa::CopyFn copy = nullptr;  // memory -> register for loads, register -> memory for stores
 };
 
-enum class StepKind : std::uint8_t { Compute, Chain, Patch, Copy, Fill, Load, Gather, GatherRows, Index, Valid, Store };
+enum class StepKind : std::uint8_t { Compute, Chain, Patch, Copy, Fill, Load, Gather, Index, Valid, Store };
 
 struct TileStep {
   StepKind kind = StepKind::Compute;
@@ -43,10 +43,9 @@ struct TileStep {
   Slot a = 0;
   Slot b = 0;
   Slot c = 0;
-  // Load, Gather, GatherRows, Index, Valid, Store: the access. Compute, Chain, Patch: the store that takes the result,
-  // or -1.
+  // Load, Index, Valid, Store: the access. Compute, Chain, Patch, Gather: the store that takes the result, or -1.
   std::int32_t access = -1;
-  std::int32_t chain = -1;  // Chain, Patch: index into `chains` or `patches`
+  std::int32_t chain = -1;  // Chain, Patch, Gather: index into `chains`, `patches` or `gathers`
   std::int32_t constant = -1;
   std::int64_t ahead = 0;  // Load: bytes from a tile in place to the tile that is prefetched meanwhile
   isa::ElementFn element = nullptr;
@@ -75,6 +74,26 @@ struct Patch {
   std::vector<std::int32_t> loads;  // accesses of the plan; no two have an element at the same point
   bool based = false;               // the elements beside them are those of operand a; else 0
   bool whole = false;               // nothing is beside them
+};
+
+/// Elements, or whole rows, at positions that are data (lookups.hpp). The step's operand a holds keys, b what is added
+/// to the positions that they stand for, and c, of which one element is read, a condition of theirs.
+struct Gather {
+  struct Step {  // value 0 is the key; step i computes value i + 1
+    graph::Op op = graph::Op::Add;
+    std::int32_t a = 0;  // Const: a constant of the plan
+    std::int32_t b = 0;
+    std::int32_t c = 0;
+  };
+  std::vector<Step> steps;
+  std::int32_t access = -1;  // the memory that is read
+  std::int64_t width = 1;    // the elements of a row
+  std::int64_t column = 0;   // what is added to its position
+  bool wide = true;          // keys are int64, else int32
+  bool rest = false;         // there is an operand b
+  bool rows = false;         // rows of the tile are read
+  bool key_starts = false;   // of rows: the registers hold only what is of the first points of rows
+  bool rest_starts = false;
 };
 
 /// An outer value that is spread over the inner points before a stage's loops.
@@ -189,6 +208,7 @@ struct Plan final : Kernel {
   std::vector<MemoryAccess> accesses;
   std::vector<Chain> chains;
   std::vector<Patch> patches;
+  std::vector<Gather> gathers;
   std::vector<Pinned> pinned;
   // If not 0, a block is a multiple of this many points, after which some loads repeat. They are done once for each
   // launch and thread, for the points of a block.

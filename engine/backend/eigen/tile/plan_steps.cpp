@@ -22,6 +22,13 @@ std::vector<Slot> registers_read(const Plan& plan, const TileStep& step) {
   return slots;
 }
 
+std::ptrdiff_t count_reads(const Plan& plan, const std::vector<TileStep>& steps, Slot slot) {
+  return std::ranges::count_if(steps, [&](const TileStep& step) {
+    const std::vector<Slot> read = registers_read(plan, step);
+    return std::ranges::find(read, slot) != read.end();
+  });
+}
+
 // Suppose step `writer` already writes the memory of `store`. Would this change memory that a later step still reads
 // through a register that lies in that memory?
 bool overwrites_early(const codegen::LoopProgram& program, const Plan& plan, bool copied_inputs,
@@ -55,16 +62,21 @@ void pair_stores(const codegen::LoopProgram& program, const Plan& plan, bool cop
   };
   for (std::size_t i = 0; i < steps.size(); ++i) {
     const TileStep& step = steps[i];
-    const bool computes =
-        step.kind == StepKind::Compute || step.kind == StepKind::Chain || step.kind == StepKind::Patch;
+    const bool computes = step.kind == StepKind::Compute || step.kind == StepKind::Chain ||
+                          step.kind == StepKind::Patch || step.kind == StepKind::Gather;
     if (computes && !stays(step.dst)) writer[step.dst] = i;
     if (step.kind != StepKind::Store) continue;
     const auto found = writer.find(step.a);
     if (found == writer.end()) continue;
     const MemoryAccess& r = plan.accesses[static_cast<std::size_t>(step.access)];
-    // The parts of a patch are read while it is written.
+    // The parts of a patch, and what is gathered, are read while it is written.
     const bool shares = program.arguments[static_cast<std::size_t>(r.buffer)].shares >= 0;
-    if (steps[found->second].kind == StepKind::Patch && shares) continue;
+    const StepKind kind = steps[found->second].kind;
+    if (shares && (kind == StepKind::Patch || kind == StepKind::Gather)) continue;
+    // What is gathered is written to the end of the tile. Another reader would read to the end of a packet.
+    if (kind == StepKind::Gather &&
+        (program.stages.size() > 1 || !program.stages[0].reductions.empty() || count_reads(plan, steps, step.a) > 1))
+      continue;
     if (steps[found->second].access < 0 && r.same && !r.stream &&
         !overwrites_early(program, plan, copied_inputs, steps, found->second, i)) {
       steps[found->second].access = step.access;

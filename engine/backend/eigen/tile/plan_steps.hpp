@@ -43,6 +43,9 @@ std::vector<RowSum> row_sums(const std::vector<int>& readers, const isa::Table& 
 /// How often instructions and reductions read each of `values` values.
 std::vector<int> count_readers(const std::vector<codegen::Stage>& stages, std::size_t values);
 
+/// Removes the instructions whose results nothing reads, and their reads.
+void remove_unread(std::vector<codegen::Instr>& list, std::vector<int>& readers);
+
 /// Marks the stage's broadcasts that need not be spread.
 void find_uniform_values(StagePlan& stage, const std::vector<Chain>& chains);
 

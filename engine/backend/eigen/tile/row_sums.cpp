@@ -115,6 +115,18 @@ void join_moments(const std::vector<int>& readers, const isa::MomentFns& fns, St
 
 }  // namespace
 
+void remove_unread(std::vector<Instr>& list, std::vector<int>& readers) {
+  const auto count = [&](ValueId v) -> int& { return readers[static_cast<std::size_t>(v)]; };
+  std::vector<Instr> kept;
+  for (std::size_t i = list.size(); i-- > 0;) {
+    if (list[i].result == codegen::kNoValue || count(list[i].result) > 0)
+      kept.push_back(list[i]);
+    else
+      codegen::each_operand(list[i], [&](ValueId v) { --count(v); });
+  }
+  list.assign(kept.rbegin(), kept.rend());
+}
+
 std::vector<int> count_readers(const std::vector<Stage>& stages, std::size_t values) {
   std::vector<int> readers(values);
   const auto read = [&](ValueId v) { ++readers[static_cast<std::size_t>(v)]; };

@@ -117,21 +117,21 @@ bool Tiler::reads_matrices() const {
   });
 }
 
-// Are all loops rows of a few elements without gaps, for which every reduction has loops of its own? Then tiles hold
-// whole rows, as they lie.
+// Are all loops rows of a few elements without gaps? Then tiles hold whole rows, as they lie. The profile small has no
+// loops for these.
 bool Tiler::keeps_tiny_rows(std::int64_t points) const {
+  if (plan_->table->accumulate_rows[0][index(DType::float32)] == nullptr) return false;
   const std::size_t outer = program_.outer.size();
   bool in_place = false;
   for (const Stage& stage : program_.stages) {
     if (stage.body.empty() && stage.reductions.empty()) continue;
     if (stage.inner.empty() || product(stage.inner) != points || stage.inner.back() != points) return false;
     for (const codegen::Reduction& r : stage.reductions)
-      if (!isa::has_tiny_rows(points, std::int64_t{1} << log_bytes_of(r.dtype)) ||
-          plan_->table->accumulate_rows[isa::reduce_index(r.op)][index(r.dtype)] == nullptr)
-        return false;
+      if (points > 4 && log_bytes_of(r.dtype) == 3) return false;  // a vector holds too few of these
     for (const Instr& in : stage.body) {
       if (!codegen::reads(in) || in.code == codegen::Code::Index) continue;
       const Access& access = program_.accesses[static_cast<std::size_t>(in.aux)];
+      if (in.code == codegen::Code::Gather) continue;
       if (in.code != codegen::Code::Load || !access.affine() || access.boxed()) return false;
       if (access.loops() == outer || access.coefficient(access.loops() - 1) == 0) continue;
       const AccessWalker walk(access, outer, false);
@@ -175,7 +175,7 @@ void Tiler::choose_tile(std::int64_t tile) {
     matrices = reads && reads_matrices();
     tile = matrices         ? std::max(processor().read_tile, kRowsTile)
            : reads          ? processor().read_tile
-           : gathers_.alone ? kGatheredTile
+           : lookups_.alone ? kGatheredTile
                             : kDefaultTile;
     std::int64_t bytes = 0;
     for (const Stage& stage : program_.stages) {
@@ -232,7 +232,7 @@ void Tiler::choose_grid() {
   const bool loops =
       std::any_of(plan_->stages.begin(), plan_->stages.end(), [](const StagePlan& s) { return s.loops; });
   const std::size_t rank = program_.outer.size();
-  if (gathers_.any) return choose_gathered_rows();
+  if (lookups_.rows) return choose_gathered_rows();
   if (loops || rank < 2 || plan_->block < kGridSide * kGridSide) return;
   for (const Access& access : program_.accesses) {
     const std::int64_t last = access.coefficient(rank - 1);

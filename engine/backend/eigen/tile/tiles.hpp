@@ -5,8 +5,8 @@
 #include <cstdint>
 #include <vector>
 
+#include "backend/eigen/tile/lookups.hpp"
 #include "backend/eigen/tile/plan.hpp"
-#include "backend/eigen/tile/row_gathers.hpp"
 
 namespace oriel::backend::eigen {
 
@@ -18,8 +18,8 @@ inline int log_bytes_of(DType dtype) { return std::countr_zero(itemsize(register
 
 class Tiler {
  public:
-  Tiler(const codegen::LoopProgram& program, const RowGathers& gathers, Plan& plan)
-      : program_(program), gathers_(gathers), plan_(&plan) {}
+  Tiler(const codegen::LoopProgram& program, const Lookups& lookups, Plan& plan)
+      : program_(program), lookups_(lookups), plan_(&plan) {}
   /// Sets the plan's orientation, blocks and stages' steps. `tile` is the wanted number of elements, 0 for the default.
   /// Returns the elements of the largest tile inside loops.
   std::int64_t run(std::int64_t tile);
@@ -43,7 +43,7 @@ class Tiler {
   int log_bytes(codegen::ValueId v) const { return log_bytes_of(program_.values[static_cast<std::size_t>(v)]); }
 
   const codegen::LoopProgram& program_;
-  const RowGathers& gathers_;
+  const Lookups& lookups_;
   Plan* plan_;
   std::int64_t tile_length_ = 1;
 };

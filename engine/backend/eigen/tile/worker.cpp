@@ -118,6 +118,7 @@ Worker::Worker(const Launch& launch, int which) : launch_(launch), plan_(launch.
   arena_ = s.arena.reserve(plan_.arena_bytes);
   if (s.slots.size() < plan_.offsets.size()) s.slots.resize(plan_.offsets.size());
   slots_ = s.slots.data();
+  known_keys_.resize(plan_.gathers.size());
   for (std::size_t i = 0; i < plan_.offsets.size(); ++i) slots_[i] = arena_ + plan_.offsets[i];
   for (const Pinned& p : plan_.pinned) {
     if (p.access >= 0) {
@@ -362,10 +363,7 @@ void Worker::run_step(const TileStep& step, const Tile& tile) {
       load(step, tile);
       break;
     case StepKind::Gather:
-      pick(step, tile);
-      break;
-    case StepKind::GatherRows:
-      pick_rows(step, tile);
+      look_up(step, tile);
       break;
     case StepKind::Index:
       index(step, tile);

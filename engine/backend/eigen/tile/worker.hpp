@@ -1,6 +1,7 @@
 // One thread's work on one launch of a plan.
 #pragma once
 
+#include <array>
 #include <cstdint>
 #include <span>
 #include <vector>
@@ -9,6 +10,14 @@
 
 namespace oriel::backend::eigen {
 
+/// A range of keys on which the position is one line: factor * key + offset.
+struct KeyRange {
+  std::int64_t first = 0;
+  std::int64_t last = -1;
+  std::int64_t factor = 0;
+  std::int64_t offset = 0;
+  bool inside = false;  // whole rows at these positions are in memory, unless something is added to them
+};
 struct Launch {
   const Plan& plan;
   std::span<void* const> arguments;
@@ -91,16 +100,18 @@ class Worker {
   void run_chain(const TileStep& step, const Tile& tile) const;
   void patch(const TileStep& step, const Tile& tile);
   void load(const TileStep& step, const Tile& tile);
-  void pick(const TileStep& step, const Tile& tile);
-  void pick_rows(const TileStep& step, const Tile& tile);
+  void look_up(const TileStep& step, const Tile& tile);
   void index(const TileStep& step, const Tile& tile);
   void valid(const TileStep& step, const Tile& tile);
   void store(const TileStep& step, const Tile& tile);
 
-  const MemoryAccess& access(const TileStep& step) const {
+  /// The access of a step or of a gather.
+  template <class S>
+  const MemoryAccess& access(const S& step) const {
     return plan_.accesses[static_cast<std::size_t>(step.access)];
   }
   void* own_register(Slot slot) const { return arena_ + plan_.offsets[static_cast<std::size_t>(slot)]; }
+  KeyRange trace(const TileStep& step, std::int64_t key) const;
   /// The tile's address if the tile is contiguous in memory and has the register's type; else null.
   void* place(const MemoryAccess& r, const Tile& tile) const;
   void* destination(const TileStep& step, const Tile& tile) const;
@@ -110,7 +121,8 @@ class Worker {
   const isa::Table& table_;
   char* arena_ = nullptr;
   void** slots_ = nullptr;
-  std::int64_t columns_ = -1;  // whose loads are in the registers, of blocks down the rows
+  std::vector<std::array<KeyRange, 2>> known_keys_;  // of each gather, those that were met last
+  std::int64_t columns_ = -1;                        // whose loads are in the registers, of blocks down the rows
 };
 
 inline std::int64_t whole_packets(std::int64_t n) { return (n + isa::kPacket - 1) / isa::kPacket * isa::kPacket; }

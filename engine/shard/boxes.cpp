@@ -58,7 +58,22 @@ bool take_step(Box& box, const Box& next) {
   return false;
 }
 
-/// Makes one box of two whose loops are equal and which lie a multiple of no loop apart: a loop of two steps.
+/// Does each loop that moves the position step beyond all that the finer ones reach together?
+bool nests(const Loops& loops) {
+  InlineVector<std::pair<std::int64_t, std::int64_t>, 8> steps;
+  for (const Loop& loop : loops) {
+    if (loop.step[kPosition] != 0) steps.push_back({std::abs(loop.step[kPosition]), loop.count});
+  }
+  std::sort(steps.begin(), steps.end());
+  std::int64_t reached = 0;
+  for (const auto& [step, count] : steps) {
+    if (step <= reached) return false;
+    reached += step * (count - 1);
+  }
+  return true;
+}
+
+/// Makes one box of two whose loops are equal: a loop of two steps.
 bool pair_with(Box& box, const Box& next) {
   if (box.loops.size() != next.loops.size()) return false;
   for (std::size_t k = 0; k < box.loops.size(); ++k) {
@@ -70,6 +85,8 @@ bool pair_with(Box& box, const Box& next) {
   Loops loops;
   loops.push_back(loop);
   for (const Loop& inner : box.loops) loops.push_back(inner);
+  // Boxes that overlap, or lie between each other's points, are cheaper to compare apart.
+  if (!nests(loops)) return false;
   box.loops = loops;
   return true;
 }

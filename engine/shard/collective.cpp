@@ -177,12 +177,12 @@ Recognised recognise(const Exchange& exchange, const std::vector<std::int64_t>& 
   return Pattern(exchange, ranks).recognised();
 }
 
-Reduction plan_reduction(const Sharding& source, const Sharding& target) {
+Reduction plan_reduction(const Sharding& source, const Sharding& target, std::vector<std::int64_t> ranks) {
   if (!source.is_pending()) {
     throw ShapeError("shard", fmt::format("{} has no partial sums; exchange its elements instead", source.str()));
   }
   const Mesh& mesh = source.mesh();
-  const std::vector<std::int64_t> ranks = sample_of_ranks(mesh);
+  if (ranks.empty()) ranks = sample_of_ranks(mesh);
   Shape parts;
   std::vector<std::string> pending;
   for (std::size_t k = 0; k < source.pending().size(); ++k) {

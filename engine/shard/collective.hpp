@@ -44,7 +44,8 @@ struct Reduction {
   Recognised what;
 };
 /// The parts are chosen so that the fewest elements are sent: those of the target, the target's divided along axes on
-/// which it is replicated, or the source's. Throws ShapeError if the source is not pending, or as Exchange does.
-Reduction plan_reduction(const Sharding& source, const Sharding& target);
+/// which it is replicated, or the source's. `ranks` are those by whose messages this is judged, by default a sample.
+/// Throws ShapeError if the source is not pending, or as Exchange does.
+Reduction plan_reduction(const Sharding& source, const Sharding& target, std::vector<std::int64_t> ranks = {});
 
 }  // namespace oriel::shards

@@ -124,6 +124,35 @@ TEST_CASE("an all-reduce sends twice what a reduce-scatter sends, and no more") 
   CHECK(sent(Sharding::make(kRows, {12}, {{}}, {"rows"})) == 3 * 12);
 }
 
+TEST_CASE("neither the ranks nor the extents make the plan of a stencil longer") {
+  constexpr std::int64_t kSize = std::int64_t{1} << 20;
+  const Mesh mesh({{"rows", 64}, {"cols", 64}});
+  const Sharding tiles = Sharding::make(mesh, {kSize, kSize}, {{{"rows"}}, {{"cols"}}});
+  std::vector<oriel::ShapeTracker> reads{tiles.place()};
+  for (const std::int64_t axis : {0, 1}) {
+    for (const std::int64_t shift : {-1, 1}) {
+      Ranges padding{{0, 0}, {0, 0}};
+      Ranges slice{{0, kSize}, {0, kSize}};
+      const auto d = static_cast<std::size_t>(axis);
+      padding[d] = shift < 0 ? oriel::Range{1, 0} : oriel::Range{0, 1};
+      if (shift > 0) slice[d] = {1, kSize + 1};
+      reads.push_back(tiles.place().over(oriel::ShapeTracker(tiles.shape()).pad(padding).shrink(slice)));
+    }
+  }
+  const Exchange exchange(tiles, mesh, reads);
+  const std::int64_t middle = 64 * 32 + 32;
+  const std::vector<Message> sends = exchange.sends(middle);
+  REQUIRE(sends.size() == 4);
+  const std::int64_t neighbours[] = {middle - 64, middle - 1, middle + 1, middle + 64};
+  for (std::size_t k = 0; k < 4; ++k) {
+    CHECK(sends[k].peer == neighbours[k]);
+    CHECK(sends[k].boxes.size() == 1);
+    CHECK(sends[k].elements() == kSize / 64);
+  }
+  CHECK(exchange.receives(middle).size() == 4);
+  CHECK(exchange.receives(0).size() == 2);
+}
+
 TEST_CASE("what is wrong is named, with what would do") {
   const Sharding x = rows({8, 6});
   CHECK(error_of([] { Mesh({{"a", 0}}); }) == "mesh: axis 'a' has 0 ranks; it needs at least 1");

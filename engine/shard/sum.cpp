@@ -85,7 +85,7 @@ const char* fault_of_sum(const Sharding& source, const Sharding& result, const V
   if (count(distinct(all, kPosition)) != count(all)) return "elements in halos would be added twice";
   const ShapeTracker results = source.place().over(map).simplify();
   if (!subtract(boxes(results, false, positions), boxes(result.place(), false, positions), kPosition).empty()) {
-    return "a part has a gap at its first index";
+    return "ranks hold different pieces of a part";
   }
   // Every group that has a sum adds all elements that any rank holds of it.
   Boxes sums = distinct(boxes(result.place(), true, positions), kPosition);
@@ -139,21 +139,24 @@ Sharding Sharding::sum(std::size_t axis) const {
       local.push_back(first.back().hi);
     }
   }
-  // The sums lie where the first summed element of each lies. Where a rank lacks that one, the ranks along pending axes
-  // follow one of them: such a rank adds zero.
+  // The sums lie where one summed element of each lies: the first of a part, or where masks hide that, one in the
+  // middle or the last. Where a rank lacks it, the ranks along pending axes follow one of them: such a rank adds zero.
+  const Shape whole = results.shrink(first).shape();
   const char* reason = "";
-  for (const std::int64_t percent : {-1, 0, 50, 100}) {
-    Ranges part = first;
-    for (std::size_t k = 0; percent >= 0 && k < mesh_axes; ++k) {
-      if (!summed[k]) continue;
-      const SymInt at = (results.shape()[k] - 1) * percent / 100;
-      part[k] = {at, at + 1};
+  for (const std::int64_t element : {0, 50, 100}) {
+    for (const std::int64_t leader : {-1, 0, 50, 100}) {
+      Ranges part = first;
+      for (std::size_t k = 0; k < part.size(); ++k) {
+        const std::int64_t percent = k < mesh_axes ? leader : element;
+        if (!summed[k] || percent < 0) continue;
+        const SymInt at = (results.shape()[k] - 1) * percent / 100;
+        part[k] = {at, at + 1};
+      }
+      const ShapeTracker place = results.shrink(part).expand(whole).simplify();
+      Sharding result{mesh_, shape, place, contiguous_strides(local), local, pending};
+      reason = fault_of_sum(*this, result, map);
+      if (reason == nullptr) return result;
     }
-    Shape whole = results.shrink(first).shape();
-    const ShapeTracker place = results.shrink(part).expand(whole).simplify();
-    Sharding result{mesh_, shape, place, contiguous_strides(local), local, pending};
-    reason = fault_of_sum(*this, result, map);
-    if (reason == nullptr) return result;
   }
   throw ShapeError("sum",
                    fmt::format("axis {} of {} as {}: {}; reshard first", axis, to_string(shape_), str(), reason));

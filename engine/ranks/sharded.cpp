@@ -1,0 +1,141 @@
+#include <fmt/format.h>
+
+#include <vector>
+
+#include "oriel/error.hpp"
+#include "oriel/movement.hpp"
+#include "oriel/reduce.hpp"
+#include "oriel/shard.hpp"
+#include "ranks/blocks.hpp"
+#include "ranks/transport.hpp"
+
+namespace oriel {
+namespace {
+
+using SharedSharding = detail::Shared<const shards::Sharding>;
+
+SharedSharding shared(shards::Sharding sharding) { return detail::Shared<shards::Sharding>::make(std::move(sharding)); }
+
+shards::Mesh checked_mesh(const Mesh& mesh) {
+  std::vector<shards::MeshAxis> axes;
+  for (const MeshAxis& axis : mesh.axes) axes.push_back({axis.name, axis.size});
+  shards::Mesh result(std::move(axes));
+  const ranks::Transport& group = ranks::transport();
+  if (result.ranks() != group.ranks()) {
+    throw ArgumentError("shard", fmt::format("mesh {} has {} ranks and this program {}; {}", result.str(),
+                                             result.ranks(), group.ranks(), group.note()));
+  }
+  return result;
+}
+
+shards::Sharding divided_as(const Shape& shape, const Mesh& mesh, const std::vector<std::string>& axes) {
+  std::vector<shards::AxisShards> entries;
+  for (const std::string& name : axes) {
+    entries.emplace_back();
+    if (!name.empty()) entries.back().mesh_axes.push_back(name);
+  }
+  return shards::Sharding::make(checked_mesh(mesh), shape, entries);
+}
+
+/// Blocks of the first axis over all ranks, or every rank everything of a scalar: what results take that no operand
+/// covers.
+shards::Sharding row_blocks(const shards::Mesh& mesh, const Shape& shape) {
+  std::vector<shards::AxisShards> entries(shape.size());
+  for (const shards::MeshAxis& axis : mesh.axes()) {
+    if (!entries.empty()) entries[0].mesh_axes.push_back(axis.name);
+  }
+  return shards::Sharding::make(mesh, shape, entries);
+}
+
+/// Does some rank hold each element, and each place at most one?
+bool covers(const shards::Sharding& sharding) {
+  for (std::size_t d = 0; d < sharding.local_strides().size(); ++d) {
+    if (sharding.local_strides()[d] == 0 && sharding.local_index()[d] != 1) return false;
+  }
+  return count(distinct(sharding.boxes(), shards::kPosition)) == numel(sharding.shape()).value();
+}
+
+}  // namespace
+
+std::int64_t rank() { return ranks::transport().rank(); }
+std::int64_t rank_count() { return ranks::transport().ranks(); }
+
+Sharded shard(const Tensor& x, const Mesh& mesh, const std::vector<std::string>& axes) {
+  const shards::Sharding sharding = divided_as(x.shape(), mesh, axes);
+  ranks::check_dtype(x.dtype());
+  const std::vector<std::int64_t> at = sharding.mesh().coordinates(rank());
+  Ranges here;
+  for (const std::int64_t c : at) here.push_back({c, c + 1});
+  for (const SymInt extent : sharding.local_shape()) here.push_back({0, extent});
+  const ShapeTracker part = sharding.place().shrink(here).reshape(sharding.local_shape()).simplify();
+  Tensor local = x;
+  for (const View& view : part.views()) local = as_strided(local, view);
+  return {local, shared(sharding)};
+}
+
+Shape Sharded::shape() const { return sharding_->shape(); }
+
+std::string Sharded::placement() const { return sharding_->str(); }
+
+Sharded Sharded::moved_to(const SharedSharding& target) const {
+  if (!(sharding_->shape() == target->shape())) {
+    throw ShapeError("shard", fmt::format("operands of shapes {} and {}; element by element they must be equal",
+                                          to_string(target->shape()), to_string(sharding_->shape())));
+  }
+  if (sharding_->is_pending()) return {ranks::reduced(local_, *sharding_, *target), target};
+  if (ranks::same_blocks(*sharding_, *target)) return {local_, target};
+  return {ranks::exchanged(local_, *sharding_, *target), target};
+}
+
+Sharded Sharded::to(const Mesh& mesh, const std::vector<std::string>& axes) const {
+  return moved_to(shared(divided_as(shape(), mesh, axes)));
+}
+
+Tensor Sharded::gather() const {
+  const std::vector<shards::AxisShards> whole(sharding_->shape().size());
+  return moved_to(shared(shards::Sharding::make(sharding_->mesh(), sharding_->shape(), whole))).local_;
+}
+
+Sharded Sharded::reshape(const Shape& target) const { return {local_, shared(sharding_->reshape(target))}; }
+Sharded Sharded::permute(const Ints& order) const { return {local_, shared(sharding_->permute(order))}; }
+Sharded Sharded::shrink(const Ranges& ranges) const { return {local_, shared(sharding_->shrink(ranges))}; }
+Sharded Sharded::pad(const Ranges& before_after) const { return {local_, shared(sharding_->pad(before_after))}; }
+Sharded Sharded::flip(const Ints& axes) const { return {local_, shared(sharding_->flip(axes))}; }
+
+Sharded Sharded::sum(std::size_t axis) const {
+  if (sharding_->is_pending()) return common({this}).with_local(as(common({this})).local_).sum(axis);
+  const shards::Sharding result = sharding_->sum(axis);
+  std::vector<std::int64_t> summed;
+  for (std::size_t d = 0; d < result.local_shape().size(); ++d) {
+    if (result.local_shape()[d] != sharding_->local_shape()[d]) summed.push_back(static_cast<std::int64_t>(d));
+  }
+  Tensor local = ranks::without_gaps(local_, *sharding_);
+  if (summed.empty()) {
+    // Integers widen as in every sum.
+    Shape one{1};
+    for (const SymInt extent : local.shape()) one.push_back(extent);
+    local = oriel::sum(oriel::reshape(local, one), Axes(0));
+  } else {
+    local = oriel::sum(local, Axes(summed), KeepDim(true));
+  }
+  return {local, shared(result)};
+}
+
+Sharded Sharded::common(std::initializer_list<const Sharded*> operands) {
+  for (const Sharded* one : operands) {
+    const shards::Sharding sums = one->sharding_->completed();
+    if (covers(sums)) return {one->local_, shared(sums)};
+  }
+  const Sharded& first = **operands.begin();
+  return {first.local_, shared(row_blocks(first.sharding_->mesh(), first.shape()))};
+}
+
+Sharded Sharded::with_local(Tensor local) const {
+  if (!(local.shape() == sharding_->local_shape())) {
+    throw ShapeError("elementwise", fmt::format("a block of {} became one of {}; f keeps shapes",
+                                                to_string(sharding_->local_shape()), to_string(local.shape())));
+  }
+  return {std::move(local), sharding_};
+}
+
+}  // namespace oriel

@@ -76,12 +76,15 @@ PlannedExchange planned(const shards::Exchange& exchange, std::size_t element, c
   return plan;
 }
 
-/// Plans by what they are about. Programs repeat their exchanges, so they are few.
+/// Plans by what they are about. Programs repeat their exchanges, so they are few; a program that never does forgets
+/// them, all ranks at the same call.
+constexpr std::size_t kMostPlans = 4096;
 PlannedExchange& plan_for(const std::string& what, const std::function<shards::Exchange()>& exchange,
                           std::size_t element) {
   static std::map<std::string, PlannedExchange> plans;
   const auto found = plans.find(what);
   if (found != plans.end()) return found->second;
+  if (plans.size() >= kMostPlans) plans.clear();
   return plans.emplace(what, planned(exchange(), element, what)).first->second;
 }
 
@@ -115,8 +118,8 @@ auto with_type(DType dtype, const F& f) -> decltype(f(float{})) {
 }
 
 /// One thread at a time plans and sends: MPI is started for that.
-std::mutex& exchange_lock() {
-  static std::mutex lock;
+std::recursive_mutex& exchange_lock() {
+  static std::recursive_mutex lock;
   return lock;
 }
 
@@ -147,10 +150,14 @@ Tensor exchanged(const Tensor& local, const shards::Sharding& source, const shar
 }
 
 Tensor reduced(const Tensor& local, const shards::Sharding& source, const shards::Sharding& target) {
+  const std::lock_guard guard(exchange_lock());
   static std::map<std::string, shards::Reduction> plans;
   const std::string what = fmt::format("sums of {} to {}", key_of(source), key_of(target));
   auto found = plans.find(what);
-  if (found == plans.end()) found = plans.emplace(what, plan_reduction(source, target)).first;
+  if (found == plans.end()) {
+    if (plans.size() >= kMostPlans) plans.clear();
+    found = plans.emplace(what, plan_reduction(source, target)).first;
+  }
   const shards::Reduction& plan = found->second;
   Shape parts;
   SymInt count = 1;

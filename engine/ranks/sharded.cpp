@@ -4,6 +4,7 @@
 
 #include "oriel/error.hpp"
 #include "oriel/movement.hpp"
+#include "oriel/products.hpp"
 #include "oriel/reduce.hpp"
 #include "oriel/shard.hpp"
 #include "ranks/blocks.hpp"
@@ -71,6 +72,31 @@ Sharded shard(const Tensor& x, const Mesh& mesh, const std::vector<std::string>&
   Tensor local = x;
   for (const View& view : part.views()) local = as_strided(local, view);
   return {local, shared(sharding)};
+}
+
+Sharded matmul(const Sharded& a, const Sharded& b, const Mesh& mesh, const std::vector<std::string>& axes,
+               const std::string& inner) {
+  const Shape left = a.shape();
+  const Shape right = b.shape();
+  if (left.size() != 2 || right.size() != 2 || left[1] != right[0]) {
+    throw ShapeError("matmul", fmt::format("sharded tensors of shapes {} and {}; it takes matrices (n, k) and (k, m)",
+                                           to_string(left), to_string(right)));
+  }
+  if (axes.size() != 2) {
+    throw ArgumentError("matmul", fmt::format("{} names for the two axes of the product; give two", axes.size()));
+  }
+  const auto block = [&](const Sharded& x, const std::string& rows, const std::string& columns) {
+    const SharedSharding sharding = shared(divided_as(x.shape(), mesh, {rows, columns}));
+    // The last parts of the summed axis may be short: what stands behind their end must not count.
+    return ranks::without_gaps(x.moved_to(sharding).local_, *sharding);
+  };
+  const Tensor product = oriel::matmul(block(a, axes[0], inner), block(b, inner, axes[1]));
+  if (inner.empty()) return {product, shared(divided_as({left[0], right[1]}, mesh, axes))};
+  // Each rank along `inner` has a contribution of its own.
+  const shards::Mesh checked = checked_mesh(mesh);
+  const std::int64_t parts = checked.axes()[checked.index(inner)].size;
+  const shards::Sharding partial = divided_as({parts, left[0], right[1]}, mesh, {inner, axes[0], axes[1]}).sum(0);
+  return {oriel::reshape(product, partial.local_shape()), shared(partial)};
 }
 
 Shape Sharded::shape() const { return sharding_->shape(); }

@@ -100,6 +100,8 @@ class Sharded {
 
  private:
   friend Sharded shard(const Tensor& x, const Mesh& mesh, const std::vector<std::string>& axes);
+  friend Sharded matmul(const Sharded& a, const Sharded& b, const Mesh& mesh, const std::vector<std::string>& axes,
+                        const std::string& inner);
   Sharded(Tensor local, detail::Shared<const shards::Sharding> sharding)
       : local_(std::move(local)), sharding_(std::move(sharding)) {}
 
@@ -120,5 +122,14 @@ class Sharded {
 /// Throws ArgumentError if the mesh has more or fewer ranks than the program, ShapeError, and DTypeError for dtypes
 /// other than float32, float64, int32 and int64.
 [[nodiscard]] Sharded shard(const Tensor& x, const Mesh& mesh, const std::vector<std::string>& axes);
+
+/// The product of two matrices, divided along its two axes as `axes` says. Each rank first gets the rows of `a` and the
+/// columns of `b` that its part needs. With `inner`, a mesh axis divides the summed axis too: ranks hold partial sums,
+/// which are added when an operation needs them.
+///   matmul(x, w, mesh, {"rows", "cols"});                    // tiles: gathers rows of x and columns of w
+///   matmul(x.permute({1, 0}), error, mesh, {"", ""}, "batch");  // a gradient: sends its sums alone
+/// Throws ShapeError unless these are matrices whose inner extents are equal.
+[[nodiscard]] Sharded matmul(const Sharded& a, const Sharded& b, const Mesh& mesh, const std::vector<std::string>& axes,
+                             const std::string& inner = {});
 
 }  // namespace oriel

@@ -4,13 +4,16 @@
 #include <oriel/error.hpp>
 #include <oriel/movement.hpp>
 #include <oriel/ops.hpp>
+#include <oriel/products.hpp>
 #include <oriel/reduce.hpp>
 #include <oriel/shard.hpp>
 
 #include <chrono>
+#include <cmath>
 #include <cstdio>
 #include <cstdlib>
 #include <functional>
+#include <random>
 #include <string>
 #include <thread>
 #include <vector>
@@ -67,6 +70,134 @@ void check_values() {
   expect(equal<T>(s.sum(0).sum(0).gather(), sum(x)), "the sum of all");
 }
 
+/// Products in tiles, and with the summed axis divided.
+void check_products() {
+  const Mesh mesh(
+      {{"a", rank_count() % 2 == 0 ? 2 : 1}, {"b", rank_count() % 2 == 0 ? rank_count() / 2 : rank_count()}});
+  const Tensor x = (arange(7 * 5) * 11 % 16).to(DType::float64).reshape({7, 5});
+  const Tensor w = (arange(5 * 9) * 7 % 16).to(DType::float64).reshape({5, 9});
+  const Sharded rows = shard(x, mesh, {"a", ""});
+  const Sharded columns = shard(w, mesh, {"", "b"});
+  const Tensor product = matmul(x, w);
+  expect(equal<double>(matmul(rows, columns, mesh, {"a", "b"}).gather(), product), "a product in tiles");
+  expect(equal<double>(
+             matmul(columns.to(mesh, {"b", ""}).permute({1, 0}), rows.permute({1, 0}), mesh, {"b", "a"}).gather(),
+             transpose(product)),
+         "a product of transposed operands");
+  expect(equal<double>(matmul(rows, columns, mesh, {"a", ""}, "b").gather(), product),
+         "a product with its sum divided");
+  // Two layers: the first one's columns are divided, so the second one's sum is.
+  const auto relu = [](const Tensor& t) { return maximum(t, 0); };
+  const Tensor back = transpose(w);
+  const Sharded hidden =
+      elementwise(relu, matmul(rows, columns, mesh, {"a", "b"}) + matmul(rows, columns, mesh, {"a", "b"}));
+  expect(equal<double>(matmul(hidden, shard(back, mesh, {"b", ""}), mesh, {"a", ""}, "b").gather(),
+                       matmul(product + product, back)),
+         "two layers");
+}
+
+/// Ten steps of least squares, where ranks hold samples and all have the weights.
+void check_training() {
+  const Mesh mesh({{"batch", rank_count()}});
+  const Tensor x = sin(arange(50 * 6).to(DType::float64)).reshape({50, 6});
+  const Tensor y = cos(arange(50 * 2).to(DType::float64)).reshape({50, 2});
+  Tensor weights = zeros({6, 2}, DType::float64);
+  Sharded shared = shard(weights, mesh, {"", ""});
+  const Sharded samples = shard(x, mesh, {"batch", ""});
+  const Sharded wanted = shard(y, mesh, {"batch", ""});
+  for (int step = 0; step < 10; ++step) {
+    weights = weights - 0.01 * matmul(transpose(x), matmul(x, weights) - y);
+    const Sharded error = matmul(samples, shared, mesh, {"batch", ""}) - wanted;
+    shared = shared - 0.01 * matmul(samples.permute({1, 0}), error, mesh, {"", ""}, "batch");
+  }
+  const auto one = weights.to_vector<double>();
+  const auto all = shared.gather().to_vector<double>();
+  for (std::size_t k = 0; k < one.size(); ++k) expect(std::abs(one[k] - all[k]) < 1e-13, "weights after ten steps");
+}
+
+std::int64_t axes_of(const Tensor& x) { return static_cast<std::int64_t>(x.shape().size()); }
+
+/// Random movements, reshardings and sums, the same on each rank, beside those of the whole tensor.
+void check_random(std::uint32_t seed) {
+  std::mt19937 random(seed);
+  const auto below = [&](std::int64_t n) {
+    return static_cast<std::int64_t>(random() % static_cast<std::uint32_t>(n));
+  };
+  const Mesh line({{"r", rank_count()}});
+  const Mesh grid(
+      {{"a", rank_count() % 2 == 0 ? 2 : 1}, {"b", rank_count() % 2 == 0 ? rank_count() / 2 : rank_count()}});
+  const std::int64_t n = 1 + below(8);
+  const std::int64_t m = 1 + below(8);
+  Tensor whole = (arange(n * m) * 29 % 97).to(DType::int64).reshape({n, m});
+  const auto names = [&](const Mesh& mesh, std::size_t axes) {
+    std::vector<std::string> result(axes);
+    for (const MeshAxis& axis : mesh.axes) {
+      const auto d = static_cast<std::size_t>(below(static_cast<std::int64_t>(axes)));
+      if (result[d].empty() && below(4) > 0) result[d] = axis.name;
+    }
+    return result;
+  };
+  Sharded parts = shard(whole, line, names(line, 2));
+  for (int step = 0; step < 6 && axes_of(whole) > 0; ++step) {
+    const auto axes = static_cast<std::size_t>(axes_of(whole));
+    const std::int64_t axis = below(axes_of(whole));
+    Ranges ranges;
+    switch (below(7)) {
+      case 0: {
+        Ints order;
+        for (std::size_t d = axes; d-- > 0;) order.push_back(static_cast<std::int64_t>(d));
+        whole = permute(whole, order);
+        parts = parts.permute(order);
+        break;
+      }
+      case 1: {
+        const Shape flat = below(2) == 0 ? Shape{whole.numel()} : Shape{1, whole.numel()};
+        whole = whole.reshape(flat);
+        parts = parts.reshape(flat);
+        break;
+      }
+      case 2:
+        whole = flip(whole, Axes(axis));
+        parts = parts.flip({axis});
+        break;
+      case 3:
+        for (std::size_t d = 0; d < axes; ++d) {
+          const std::int64_t first = below(whole.extent(static_cast<std::int64_t>(d)) + 1) / 2;
+          ranges.push_back({first, whole.size(static_cast<std::int64_t>(d))});
+        }
+        whole = shrink(whole, ranges);
+        parts = parts.shrink(ranges);
+        break;
+      case 4:
+        for (std::size_t d = 0; d < axes; ++d) ranges.push_back({below(3), below(3)});
+        whole = pad(whole, ranges);
+        parts = parts.pad(ranges);
+        break;
+      case 5: {
+        const Mesh& mesh = below(2) == 0 ? line : grid;
+        parts = parts.to(mesh, names(mesh, axes));
+        break;
+      }
+      default:
+        whole = whole + flip(whole, Axes(axis)) * 2;
+        parts = parts + 2. * parts.flip({axis}).to(line, names(line, axes));
+        whole = whole.to(DType::int64);
+        parts = elementwise([](const Tensor& t) { return t.to(DType::int64); }, parts);
+    }
+    if (step == 3) {
+      try {
+        parts = parts.sum(static_cast<std::size_t>(axis % axes_of(whole)));
+        whole = sum(whole, Axes(axis % axes_of(whole)));
+      } catch (const ShapeError&) {
+        // a rank's part is a piece of several rows
+      }
+    }
+  }
+  if (!equal<std::int64_t>(parts.gather(), whole)) {
+    expect(false, ("random program of seed " + std::to_string(seed) + ", placed as " + parts.placement()).c_str());
+  }
+}
+
 template <class Call>
 void expect_error(const Call& call, const std::string& part) {
   try {
@@ -84,6 +215,9 @@ int values() {
   check_values<double>();
   check_values<std::int32_t>();
   check_values<std::int64_t>();
+  check_products();
+  check_training();
+  for (std::uint32_t seed = 1; seed <= 60; ++seed) check_random(seed);
   const Mesh mesh({{"rows", rank_count()}});
   // Sums of floats within a rank have the same bits as on one rank.
   const Tensor x = sin(arange(6 * 1000).to(DType::float32)).reshape({6, 1000});
@@ -96,6 +230,16 @@ int values() {
   expect_error([&] { (void)(shard(zeros({4}), mesh, {"rows"}) + shard(zeros({5}), mesh, {"rows"})); },
                "operands of shapes (4) and (5)");
   expect_error([&] { (void)shard(zeros({4}, DType::bool_), mesh, {"rows"}); }, "bool tensors are not sent");
+  expect_error(
+      [&] {
+        (void)matmul(shard(zeros({4, 3}), mesh, {"", ""}), shard(zeros({4, 3}), mesh, {"", ""}), mesh, {"", ""});
+      },
+      "it takes matrices (n, k) and (k, m)");
+  expect_error(
+      [&] {
+        (void)matmul(shard(zeros({4, 4}), mesh, {"", ""}), shard(zeros({4, 4}), mesh, {"", ""}), mesh, {""});
+      },
+      "1 names for the two axes");
   expect_error([&] { (void)shard(zeros({4}), mesh, {"cols"}); }, "the mesh has no axis 'cols'");
   return failures == 0 ? 0 : 1;
 }

@@ -119,10 +119,69 @@ std::vector<Message> Exchange::receives(std::int64_t rank) const {
   return messages;
 }
 
+std::vector<std::int64_t> Exchange::asking(std::int64_t rank) const {
+  std::vector<std::int64_t> peers;
+  for (const Box& box : source_.boxes()) {
+    const Boxes held = select({box}, kRank, rank);
+    if (held.empty()) continue;
+    // Receivers for which chosen_for takes this rank, among those that hold the same.
+    Boxes asked = wanted_;
+    for (const Loop& loop : box.loops) {
+      if (loop.step[kPosition] != 0 || loop.step[kRank] == 0) continue;
+      asked = join(asked, receivers_for(box, loop, rank), kOtherRank);
+    }
+    const std::vector<std::int64_t> found = values(join(held, asked, kPosition), kOtherRank);
+    peers.insert(peers.end(), found.begin(), found.end());
+  }
+  std::sort(peers.begin(), peers.end());
+  peers.erase(std::unique(peers.begin(), peers.end()), peers.end());
+  return peers;
+}
+
+Boxes Exchange::receivers_for(const Box& box, const Loop& loop, std::int64_t rank) const {
+  const std::int64_t step = std::abs(loop.step[kRank]);
+  const std::int64_t ranks = source_.mesh().ranks();
+  const std::int64_t period = step * loop.count;
+  Boxes receivers;
+  const auto add = [&](std::int64_t at) {
+    // The ranks r with r / step % count == at.
+    Box those;
+    those.start[kOtherRank] = at * step;
+    those.loops.push_back({(ranks + period - 1) / period, {}});
+    those.loops.back().step[kOtherRank] = period;
+    those.loops.push_back({step, {}});
+    those.loops.back().step[kOtherRank] = 1;
+    tidy(those);
+    receivers.push_back(those);
+  };
+  // If the other loops leave this digit of the rank alone, it says which step of the loop is this rank's.
+  std::int64_t finer = box.start[kRank] % step;
+  bool alone = box.start[kRank] / step % loop.count == 0;
+  for (const Loop& other : box.loops) {
+    const std::int64_t by = std::abs(other.step[kRank]);
+    if (&other == &loop || by % period == 0) continue;
+    finer += by * (other.count - 1);
+    alone = alone && other.step[kRank] > 0;
+  }
+  if (alone && finer < step) {
+    add(rank / step % loop.count);
+    return receivers;
+  }
+  for (std::int64_t at = 0; at < loop.count; ++at) {
+    Box fixed = box;
+    for (std::size_t k = 0; k < box.loops.size(); ++k) {
+      if (&box.loops[k] != &loop) continue;
+      fixed.loops[k].count = 1;
+      for (std::size_t c = 0; c < kColumns; ++c) fixed.start[c] += at * loop.step[c];
+    }
+    if (!select({fixed}, kRank, rank).empty()) add(at);
+  }
+  return receivers;
+}
+
 std::vector<Message> Exchange::sends(std::int64_t rank) const {
-  const Boxes held = source_.held(rank);
   std::vector<Message> messages;
-  for (const std::int64_t peer : values(join(held, wanted_, kPosition), kOtherRank)) {
+  for (const std::int64_t peer : asking(rank)) {
     if (peer == rank) continue;
     if (Boxes boxes = message(rank, peer); !boxes.empty()) messages.push_back({peer, std::move(boxes)});
   }

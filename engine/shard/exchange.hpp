@@ -52,6 +52,10 @@ class Exchange {
   Boxes needed(std::int64_t rank) const;
   /// What counts as held for a receiver: along axes on which the source is replicated, one rank.
   Boxes chosen_for(std::int64_t receiver) const;
+  /// The ranks that need something of which this one may be the sender, ascending; itself may be among them.
+  std::vector<std::int64_t> asking(std::int64_t rank) const;
+  /// The receivers for which chosen_for fixes the loop where the box is this rank's.
+  Boxes receivers_for(const Box& box, const Loop& loop, std::int64_t rank) const;
   Boxes message(const Boxes& chosen, const Boxes& lacks, std::int64_t from) const;
   Boxes lacking_of(const Boxes& needs, std::int64_t rank) const;
 

@@ -1,6 +1,7 @@
 // Shardings as views, their movements, and what is refused.
 #include <doctest/doctest.h>
 
+#include <chrono>
 #include <string>
 #include <vector>
 
@@ -151,6 +152,26 @@ TEST_CASE("neither the ranks nor the extents make the plan of a stencil longer")
   }
   CHECK(exchange.receives(middle).size() == 4);
   CHECK(exchange.receives(0).size() == 2);
+}
+
+TEST_CASE("planning looks at the ranks that a rank talks to, however many hold the same") {
+  // A thousand million ranks: rows over 1,024 of them, each row on a million.
+  const Mesh mesh({{"rows", 1 << 10}, {"copies", 1 << 20}});
+  const Sharding rows = Sharding::make(mesh, {1 << 20, 8}, {{{"rows"}}, {}});
+  const Exchange halo(rows, Sharding::make(mesh, {1 << 20, 8}, {{{"rows"}, 1, 1}, {}}));
+  const std::int64_t copies = 1 << 20;
+  const std::int64_t rank = 100 * copies + 4711;
+  const auto begin = std::chrono::steady_clock::now();
+  const std::vector<Message> sends = halo.sends(rank);
+  REQUIRE(sends.size() == 2);
+  CHECK(sends[0].peer == rank - copies);
+  CHECK(sends[1].peer == rank + copies);
+  CHECK(halo.receives(rank).size() == 2);
+  const Exchange gathered(rows, Sharding::make(mesh, {1 << 20, 8}, {{}, {}}));
+  CHECK(gathered.sends(rank).size() == 1023);
+  CHECK(gathered.receives(rank).size() == 1023);
+  // Some milliseconds. The ranks that need the same rows are a million times as many.
+  CHECK(std::chrono::steady_clock::now() - begin < std::chrono::seconds(10));
 }
 
 TEST_CASE("what is wrong is named, with what would do") {

@@ -82,7 +82,8 @@ class ShardChecker {
         const auto own = held[at(rank)].find(position);
         if (own != held[at(rank)].end()) {
           expected_kept.insert({position, own->second, placed ? slot : 0});
-        } else if (std::any_of(held.begin(), held.end(), [&](const auto& one) { return one.count(position) > 0; })) {
+        } else if (std::any_of(held.begin(), held.end(),
+                               [sought = position](const auto& one) { return one.count(sought) > 0; })) {
           missing[position] = slot;
         }
       }

@@ -1,6 +1,6 @@
 // Heat on a plate with cold edges, on as many processes as mpirun starts:
 //
-//   mpirun -n 4 build/tests/examples/heat_mpi 256 100
+//   mpirun -n 4 build/tests/ranks/heat_mpi 256 100
 //
 // Each process holds some rows. Before a step they send each other their border rows, because the slices need them.
 #include <oriel/create.hpp>

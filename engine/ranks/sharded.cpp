@@ -4,7 +4,6 @@
 
 #include "oriel/error.hpp"
 #include "oriel/movement.hpp"
-#include "oriel/products.hpp"
 #include "oriel/reduce.hpp"
 #include "oriel/shard.hpp"
 #include "ranks/blocks.hpp"
@@ -72,6 +71,17 @@ Sharded shard(const Tensor& x, const Mesh& mesh, const std::vector<std::string>&
   Tensor local = x;
   for (const View& view : part.views()) local = as_strided(local, view);
   return {local, shared(sharding)};
+}
+
+Sharded assemble(const Tensor& local, const Shape& shape, const Mesh& mesh, const std::vector<std::string>& axes) {
+  const SharedSharding sharding = shared(divided_as(shape, mesh, axes));
+  ranks::check_dtype(local.dtype());
+  if (!(local.shape() == sharding->local_shape())) {
+    throw ShapeError("assemble",
+                     fmt::format("a block of {} for a tensor of {}, whose blocks are {}", to_string(local.shape()),
+                                 to_string(shape), to_string(sharding->local_shape())));
+  }
+  return {local, sharding};
 }
 
 Sharded matmul(const Sharded& a, const Sharded& b, const Mesh& mesh, const std::vector<std::string>& axes,

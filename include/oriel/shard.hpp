@@ -100,6 +100,8 @@ class Sharded {
 
  private:
   friend Sharded shard(const Tensor& x, const Mesh& mesh, const std::vector<std::string>& axes);
+  friend Sharded assemble(const Tensor& local, const Shape& shape, const Mesh& mesh,
+                          const std::vector<std::string>& axes);
   friend Sharded matmul(const Sharded& a, const Sharded& b, const Mesh& mesh, const std::vector<std::string>& axes,
                         const std::string& inner);
   Sharded(Tensor local, detail::Shared<const shards::Sharding> sharding)
@@ -122,6 +124,14 @@ class Sharded {
 /// Throws ArgumentError if the mesh has more or fewer ranks than the program, ShapeError, and DTypeError for dtypes
 /// other than float32, float64, int32 and int64.
 [[nodiscard]] Sharded shard(const Tensor& x, const Mesh& mesh, const std::vector<std::string>& axes);
+
+/// A tensor of this shape, of which each rank already has its block. Where an axis does not divide evenly, the last
+/// blocks hold anything behind their end. So programs compute with local blocks and go on with the whole:
+///   // Each rank counts what it sees in n classes; the counts of all ranks, each class on one of them.
+///   assemble(counts.reshape({1, n}), {rank_count(), n}, mesh, {"ranks", ""}).sum(0).to(mesh, {"ranks"});
+/// Throws ShapeError unless the block has the shape that `shard` gives it, and errors as shard.
+[[nodiscard]] Sharded assemble(const Tensor& local, const Shape& shape, const Mesh& mesh,
+                               const std::vector<std::string>& axes);
 
 /// The product of two matrices, divided along its two axes as `axes` says. Each rank first gets the rows of `a` and the
 /// columns of `b` that its part needs. With `inner`, a mesh axis divides the summed axis too: ranks hold partial sums,

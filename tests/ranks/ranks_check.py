@@ -1,7 +1,7 @@
 #!/usr/bin/env python3
 """Runs programs on 1 to 4 ranks on this machine and checks values, and errors where a rank fails. Each job has a time limit.
 
-    ranks_check.py values PROGRAM MPIRUN   PROGRAM compares sharded tensors with whole ones
+    ranks_check.py values PROGRAM MPIRUN   PROGRAM compares sharded tensors with whole ones, on 1 to 4 ranks
     ranks_check.py faults PROGRAM MPIRUN   rank 1 dies, stops, leaves or computes another shape
     ranks_check.py heat PROGRAM MPIRUN     tests/examples/heat_mpi.cpp: the same plate on any number of ranks
     ranks_check.py alone PROGRAM           a build without MPI

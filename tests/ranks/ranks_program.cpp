@@ -9,7 +9,6 @@
 #include <oriel/shard.hpp>
 
 #include <chrono>
-#include <cmath>
 #include <cstdio>
 #include <cstdlib>
 #include <functional>
@@ -94,25 +93,6 @@ void check_products() {
   expect(equal<double>(matmul(hidden, shard(back, mesh, {"b", ""}), mesh, {"a", ""}, "b").gather(),
                        matmul(product + product, back)),
          "two layers");
-}
-
-/// Ten steps of least squares, where ranks hold samples and all have the weights.
-void check_training() {
-  const Mesh mesh({{"batch", rank_count()}});
-  const Tensor x = sin(arange(50 * 6).to(DType::float64)).reshape({50, 6});
-  const Tensor y = cos(arange(50 * 2).to(DType::float64)).reshape({50, 2});
-  Tensor weights = zeros({6, 2}, DType::float64);
-  Sharded shared = shard(weights, mesh, {"", ""});
-  const Sharded samples = shard(x, mesh, {"batch", ""});
-  const Sharded wanted = shard(y, mesh, {"batch", ""});
-  for (int step = 0; step < 10; ++step) {
-    weights = weights - 0.01 * matmul(transpose(x), matmul(x, weights) - y);
-    const Sharded error = matmul(samples, shared, mesh, {"batch", ""}) - wanted;
-    shared = shared - 0.01 * matmul(samples.permute({1, 0}), error, mesh, {"", ""}, "batch");
-  }
-  const auto one = weights.to_vector<double>();
-  const auto all = shared.gather().to_vector<double>();
-  for (std::size_t k = 0; k < one.size(); ++k) expect(std::abs(one[k] - all[k]) < 1e-13, "weights after ten steps");
 }
 
 std::int64_t axes_of(const Tensor& x) { return static_cast<std::int64_t>(x.shape().size()); }
@@ -216,7 +196,6 @@ int values() {
   check_values<std::int32_t>();
   check_values<std::int64_t>();
   check_products();
-  check_training();
   for (std::uint32_t seed = 1; seed <= 60; ++seed) check_random(seed);
   const Mesh mesh({{"rows", rank_count()}});
   // Sums of floats within a rank have the same bits as on one rank.

@@ -12,17 +12,12 @@
 #include "oriel/error.hpp"
 #include "oriel/movement.hpp"
 #include "oriel/ops.hpp"
+#include "ranks/known.hpp"
 #include "ranks/transport.hpp"
 #include "shard/collective.hpp"
 
 namespace oriel::ranks {
 namespace {
-
-/// What says all about a sharding.
-std::string key_of(const shards::Sharding& sharding) {
-  return fmt::format("{} on {} as {} in {} {}", to_string(sharding.shape()), sharding.mesh().str(), sharding.str(),
-                     to_string(sharding.local_shape()), to_string(sharding.local_strides()));
-}
 
 /// FNV-1a, which is the same in every process.
 std::uint64_t checksum(const std::string& text) {

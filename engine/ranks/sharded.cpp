@@ -7,14 +7,19 @@
 #include "oriel/reduce.hpp"
 #include "oriel/shard.hpp"
 #include "ranks/blocks.hpp"
+#include "ranks/known.hpp"
 #include "ranks/transport.hpp"
 
 namespace oriel {
 namespace {
 
-using SharedSharding = detail::Shared<const shards::Sharding>;
+using ranks::Known;
 
-SharedSharding shared(shards::Sharding sharding) { return detail::Shared<shards::Sharding>::make(std::move(sharding)); }
+std::string text_of(const Ranges& ranges) {
+  std::string text;
+  for (const Range& range : ranges) text += to_string(range.lo) + ":" + to_string(range.hi) + ",";
+  return text;
+}
 
 shards::Mesh checked_mesh(const Mesh& mesh) {
   std::vector<shards::MeshAxis> axes;
@@ -47,14 +52,6 @@ shards::Sharding row_blocks(const shards::Mesh& mesh, const Shape& shape) {
   return shards::Sharding::make(mesh, shape, entries);
 }
 
-/// Does some rank hold each element, and each place at most one?
-bool covers(const shards::Sharding& sharding) {
-  for (std::size_t d = 0; d < sharding.local_strides().size(); ++d) {
-    if (sharding.local_strides()[d] == 0 && sharding.local_index()[d] != 1) return false;
-  }
-  return count(distinct(sharding.boxes(), shards::kPosition)) == numel(sharding.shape()).value();
-}
-
 }  // namespace
 
 std::int64_t rank() { return ranks::transport().rank(); }
@@ -70,11 +67,11 @@ Sharded shard(const Tensor& x, const Mesh& mesh, const std::vector<std::string>&
   const ShapeTracker part = sharding.place().shrink(here).reshape(sharding.local_shape()).simplify();
   Tensor local = x;
   for (const View& view : part.views()) local = as_strided(local, view);
-  return {local, shared(sharding)};
+  return {local, ranks::known(sharding)};
 }
 
 Sharded assemble(const Tensor& local, const Shape& shape, const Mesh& mesh, const std::vector<std::string>& axes) {
-  const SharedSharding sharding = shared(divided_as(shape, mesh, axes));
+  const Known sharding = ranks::known(divided_as(shape, mesh, axes));
   ranks::check_dtype(local.dtype());
   if (!(local.shape() == sharding->local_shape())) {
     throw ShapeError("assemble",
@@ -96,51 +93,67 @@ Sharded matmul(const Sharded& a, const Sharded& b, const Mesh& mesh, const std::
     throw ArgumentError("matmul", fmt::format("{} names for the two axes of the product; give two", axes.size()));
   }
   const auto block = [&](const Sharded& x, const std::string& rows, const std::string& columns) {
-    const SharedSharding sharding = shared(divided_as(x.shape(), mesh, {rows, columns}));
+    const Known sharding = ranks::known(divided_as(x.shape(), mesh, {rows, columns}));
     // The last parts of the summed axis may be short: what stands behind their end must not count.
     return ranks::without_gaps(x.moved_to(sharding).local_, *sharding);
   };
   const Tensor product = oriel::matmul(block(a, axes[0], inner), block(b, inner, axes[1]));
-  if (inner.empty()) return {product, shared(divided_as({left[0], right[1]}, mesh, axes))};
+  if (inner.empty()) return {product, ranks::known(divided_as({left[0], right[1]}, mesh, axes))};
   // Each rank along `inner` has a contribution of its own.
   const shards::Mesh checked = checked_mesh(mesh);
   const std::int64_t parts = checked.axes()[checked.index(inner)].size;
   const shards::Sharding partial = divided_as({parts, left[0], right[1]}, mesh, {inner, axes[0], axes[1]}).sum(0);
-  return {oriel::reshape(product, partial.local_shape()), shared(partial)};
+  return {oriel::reshape(product, partial.local_shape()), ranks::known(partial)};
 }
 
 Shape Sharded::shape() const { return sharding_->shape(); }
 
 std::string Sharded::placement() const { return sharding_->str(); }
 
-Sharded Sharded::moved_to(const SharedSharding& target) const {
+Sharded Sharded::moved_to(const Known& target) const {
   if (!(sharding_->shape() == target->shape())) {
     throw ShapeError("shard", fmt::format("operands of shapes {} and {}; element by element they must be equal",
                                           to_string(target->shape()), to_string(sharding_->shape())));
   }
   if (sharding_->is_pending()) return {ranks::reduced(local_, *sharding_, *target), target};
-  if (ranks::same_blocks(*sharding_, *target)) return {local_, target};
+  if (sharding_ == target || ranks::same_blocks(*sharding_, *target)) return {local_, target};
   return {ranks::exchanged(local_, *sharding_, *target), target};
 }
 
 Sharded Sharded::to(const Mesh& mesh, const std::vector<std::string>& axes) const {
-  return moved_to(shared(divided_as(shape(), mesh, axes)));
+  return moved_to(ranks::known(divided_as(shape(), mesh, axes)));
 }
 
 Tensor Sharded::gather() const {
-  const std::vector<shards::AxisShards> whole(sharding_->shape().size());
-  return moved_to(shared(shards::Sharding::make(sharding_->mesh(), sharding_->shape(), whole))).local_;
+  const Known everywhere = ranks::derived(sharding_, "everywhere", [&] {
+    const std::vector<shards::AxisShards> whole(sharding_->shape().size());
+    return shards::Sharding::make(sharding_->mesh(), sharding_->shape(), whole);
+  });
+  return moved_to(everywhere).local_;
 }
 
-Sharded Sharded::reshape(const Shape& target) const { return {local_, shared(sharding_->reshape(target))}; }
-Sharded Sharded::permute(const Ints& order) const { return {local_, shared(sharding_->permute(order))}; }
-Sharded Sharded::shrink(const Ranges& ranges) const { return {local_, shared(sharding_->shrink(ranges))}; }
-Sharded Sharded::pad(const Ranges& before_after) const { return {local_, shared(sharding_->pad(before_after))}; }
-Sharded Sharded::flip(const Ints& axes) const { return {local_, shared(sharding_->flip(axes))}; }
+Sharded Sharded::reshape(const Shape& target) const {
+  return {local_,
+          ranks::derived(sharding_, "reshape " + to_string(target), [&] { return sharding_->reshape(target); })};
+}
+Sharded Sharded::permute(const Ints& order) const {
+  return {local_, ranks::derived(sharding_, "permute " + to_string(order), [&] { return sharding_->permute(order); })};
+}
+Sharded Sharded::shrink(const Ranges& ranges) const {
+  return {local_, ranks::derived(sharding_, "shrink " + text_of(ranges), [&] { return sharding_->shrink(ranges); })};
+}
+Sharded Sharded::pad(const Ranges& before_after) const {
+  return {local_,
+          ranks::derived(sharding_, "pad " + text_of(before_after), [&] { return sharding_->pad(before_after); })};
+}
+Sharded Sharded::flip(const Ints& axes) const {
+  return {local_, ranks::derived(sharding_, "flip " + to_string(axes), [&] { return sharding_->flip(axes); })};
+}
 
 Sharded Sharded::sum(std::size_t axis) const {
   if (sharding_->is_pending()) return common({this}).with_local(as(common({this})).local_).sum(axis);
-  const shards::Sharding result = sharding_->sum(axis);
+  const Known sums = ranks::derived(sharding_, "sum " + std::to_string(axis), [&] { return sharding_->sum(axis); });
+  const shards::Sharding& result = *sums;
   std::vector<std::int64_t> summed;
   for (std::size_t d = 0; d < result.local_shape().size(); ++d) {
     if (result.local_shape()[d] != sharding_->local_shape()[d]) summed.push_back(static_cast<std::int64_t>(d));
@@ -154,16 +167,18 @@ Sharded Sharded::sum(std::size_t axis) const {
   } else {
     local = oriel::sum(local, Axes(summed), KeepDim(true));
   }
-  return {local, shared(result)};
+  return {local, sums};
 }
 
 Sharded Sharded::common(std::initializer_list<const Sharded*> operands) {
   for (const Sharded* one : operands) {
-    const shards::Sharding sums = one->sharding_->completed();
-    if (covers(sums)) return {one->local_, shared(sums)};
+    const Known& own = one->sharding_;
+    const Known sums = own->is_pending() ? ranks::derived(own, "completed", [&] { return own->completed(); }) : own;
+    if (ranks::covers(sums)) return {one->local_, sums};
   }
   const Sharded& first = **operands.begin();
-  return {first.local_, shared(row_blocks(first.sharding_->mesh(), first.shape()))};
+  return {first.local_,
+          ranks::derived(first.sharding_, "rows", [&] { return row_blocks(first.sharding_->mesh(), first.shape()); })};
 }
 
 Sharded Sharded::with_local(Tensor local) const {

@@ -69,8 +69,17 @@ Sharding::Sharding(Mesh mesh, Shape shape, ShapeTracker place, Ints local_stride
       local_shape_(std::move(local_shape)),
       pending_(std::move(pending)) {
   pending_.resize(mesh_.axes().size());
-  boxes_ = std::make_shared<const Boxes>(boxes_of(place_.simplify(), rank_strides_of(mesh_, local_strides_.size()),
-                                                  with_mesh_axes(mesh_, local_strides_)));
+  const ShapeTracker simple = place_.simplify();
+  boxes_ = std::make_shared<const Boxes>(
+      boxes_of(simple, rank_strides_of(mesh_, local_strides_.size()), with_mesh_axes(mesh_, local_strides_)));
+  std::string text = simple.str();
+  const char* separator = " pending ";
+  for (std::size_t k = 0; k < pending_.size(); ++k) {
+    if (!pending_[k]) continue;
+    text += separator + mesh_.axes()[k].name;
+    separator = ",";
+  }
+  text_ = std::make_shared<const std::string>(std::move(text));
 }
 
 Sharding Sharding::make(const Mesh& mesh, const Shape& shape, const std::vector<AxisShards>& axes,
@@ -139,17 +148,6 @@ Shape Sharding::local_index() const {
 
 bool Sharding::is_pending() const noexcept {
   return std::find(pending_.begin(), pending_.end(), true) != pending_.end();
-}
-
-std::string Sharding::str() const {
-  std::string text = place_.simplify().str();
-  const char* separator = " pending ";
-  for (std::size_t k = 0; k < pending_.size(); ++k) {
-    if (!pending_[k]) continue;
-    text += separator + mesh_.axes()[k].name;
-    separator = ",";
-  }
-  return text;
 }
 
 }  // namespace oriel::shards

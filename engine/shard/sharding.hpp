@@ -86,7 +86,7 @@ class Sharding {
   Boxes held(std::int64_t rank) const { return select(*boxes_, kRank, rank); }
 
   /// place(), simplified, and the pending axes: "(4,2,6):(12,6,1)", "(2,6):(0,1) pending rows".
-  std::string str() const;
+  const std::string& str() const noexcept { return *text_; }
 
  private:
   Sharding(Mesh mesh, Shape shape, ShapeTracker place, Ints local_strides, Shape local_shape,
@@ -101,6 +101,7 @@ class Sharding {
   Shape local_shape_;
   std::vector<bool> pending_;
   std::shared_ptr<const Boxes> boxes_;
+  std::shared_ptr<const std::string> text_;
 };
 
 /// The boxes of a stack of views whose outermost axes move along these ranks and local positions.

@@ -19,8 +19,9 @@ FLAGS = ["--oversubscribe", "--allow-run-as-root", "--mca", "btl", "self,vader,t
 SECONDS = 3
 
 
-def run(launcher, ranks, command, limit=60):
-    environment = dict(os.environ, ORIEL_THREADS="1", OMP_NUM_THREADS="1", ORIEL_RANKS_SECONDS=str(SECONDS if limit < 60 else 60))
+def run(launcher, ranks, command, limit=60, wait=None):
+    environment = dict(os.environ, ORIEL_THREADS="1", OMP_NUM_THREADS="1")
+    environment["ORIEL_RANKS_SECONDS"] = wait or str(SECONDS if limit < 60 else 60)
     environment.pop("DISPLAY", None)
     start = [*launcher, "-n", str(ranks), *command] if launcher else command
     begin = time.monotonic()
@@ -50,6 +51,11 @@ def faults(program, launcher):
             sys.exit(f"{mode} ended with {status} and does not say '{words}': {err}")
         if seconds > 5 * SECONDS:
             sys.exit(f"{mode} took {seconds:.0f} s")
+
+
+    status, _, err, _ = run(launcher, 2, [program, "values"], wait="soon")
+    if status == 0 or "ORIEL_RANKS_SECONDS is 'soon'; it takes a positive number" not in err:
+        sys.exit(f"a wrong time limit ended with {status}: {err}")
 
 
 def reference(n, steps):

@@ -6,6 +6,7 @@
 #include <vector>
 
 #include "oriel/error.hpp"
+#include "oriel/shape_env.hpp"
 #include "shard/collective.hpp"
 #include "shard/exchange.hpp"
 
@@ -206,6 +207,15 @@ TEST_CASE("what is wrong is named, with what would do") {
   CHECK(error_of([] {
           Sharding::make(kRows, {8}, {{{"rows"}, 1, 0}}).sum(0);
         }).find("would be added twice") != std::string::npos);
+  CHECK(error_of([&] {
+          Exchange(x, Mesh({{"a", 3}}), {});
+        }) == "shard: a reader on 3 ranks of a tensor on 4; both need the same ranks");
+  CHECK(error_of([] { Sharding::make(kRows, {std::int64_t{1} << 61}, {{{"rows"}}}); }).find("exceed 2^60") !=
+        std::string::npos);
+  oriel::ShapeEnv environment;
+  const oriel::SymInt size = environment.symbol("s0", 8);
+  CHECK(error_of([&] { Sharding::make(kRows, {size}, {{{"rows"}}}); }) ==
+        "shard: (s0) has symbols; shardings need numbers");
   CHECK(error_of([&] { x.reshape({7, 7}); }).find("reshape") == 0);
 }
 

@@ -35,8 +35,8 @@ constexpr Command kDevices{
 constexpr Command kVersion{"version", "print the version",
                            [] { return std::string("usage: oriel version\n\nPrints the version.\n"); }, run_version};
 constexpr Command kHelp{"help", "print this text, or the help of a command", usage, run_help, true};
-constexpr std::array kCommands{&kEval,   &kView, &kLayout, &kInspect, &kProfile, &kFuzz, &kIterate,
-                               &kRanges, &kGrad, &kGuards, &kDevices, &kVersion, &kHelp};
+constexpr std::array kCommands{&kEval,    &kView,   &kLayout, &kShard,  &kInspect, &kProfile, &kFuzz,
+                               &kIterate, &kRanges, &kGrad,   &kGuards, &kDevices, &kVersion, &kHelp};
 
 std::string usage() {
   std::string text = "usage: oriel COMMAND [ARGUMENTS]\n\n";

@@ -37,7 +37,7 @@ struct Command {
   int (*run)(Arguments rest, const Streams& streams);
   bool help_first = false;  // only the first argument asks for help: those behind a program are for it
 };
-extern const Command kEval, kView, kLayout, kInspect, kProfile, kFuzz, kIterate, kRanges, kGrad, kGuards;
+extern const Command kEval, kView, kLayout, kInspect, kProfile, kFuzz, kIterate, kRanges, kGrad, kGuards, kShard;
 
 /// Prints the error's message, escaped for terminals, and returns the exit status of failed work, 1. For an error in a
 /// comprehension it prints the diagnostic.

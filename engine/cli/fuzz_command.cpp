@@ -17,6 +17,7 @@
 #include "fuzz/campaign.hpp"
 #include "fuzz/external_subject.hpp"
 #include "fuzz/report.hpp"
+#include "fuzz/shard_properties.hpp"
 #include "oriel/device.hpp"
 #include "oriel/error.hpp"
 
@@ -42,8 +43,10 @@ struct FuzzRequest {
 std::string fuzz_usage() {
   const FuzzRequest defaults;
   std::string text = fmt::format(R"usage(usage: oriel fuzz reshape [OPTIONS]
+       oriel fuzz shard [--cases N] [--seed N] [--time SECONDS]
 
-Checks random views, their movements and merging against brute force, and shows the smallest case that fails.
+Checks random views, their movements and merging against brute force, and shows the smallest case that fails. `oriel fuzz shard`
+does the same for pairs of shardings of one tensor on 2 to 6 ranks: what ranks hold, send and sum (`oriel shard`).
 
   --cases N           number of cases, of all kinds together ({})
   --seed N            seed of the cases; random by default
@@ -277,12 +280,32 @@ int run_request(FuzzRequest& request, std::ostream& out, std::ostream& err) {
   return status;
 }
 
+/// Random pairs of shardings.
+int run_shard_fuzz(Arguments arguments, std::ostream& out) {
+  fuzz::ShardCampaign campaign;
+  campaign.seed = std::random_device()();
+  read_options(
+      arguments,
+      {number("--cases", campaign.cases), number("--seed", campaign.seed), number("--time", campaign.seconds, 0., 1e9)},
+      [](const std::string& word) { throw UsageError(fmt::format("unexpected argument '{}'", word)); });
+  out << fmt::format("seed {}\n", campaign.seed) << std::flush;
+  const fuzz::ShardCampaignResult result = fuzz::run_shard_campaign(campaign);
+  for (const auto& [name, count] : result.recognised) out << fmt::format("{:<16}{:>12}\n", name, fuzz::grouped(count));
+  out << fmt::format("{} pairs of shardings in {:.1f} s, {} elements sent, {} partial sums reduced\n",
+                     fuzz::grouped(result.cases), result.seconds, fuzz::grouped(result.elements),
+                     fuzz::grouped(result.sums));
+  out << (result.failure.empty() ? "all properties hold\n" : "\n" + result.failure);
+  return result.failure.empty() ? 0 : kBroken;
+}
+
 int run_fuzz(Arguments arguments, const Streams& streams) {
   FuzzRequest request;
   request.campaign.seed = std::random_device()();
   if (arguments.empty() || arguments[0].starts_with('-'))
-    throw UsageError("what to fuzz is missing: oriel fuzz reshape ..");
-  if (arguments[0] != "reshape") throw UsageError(fmt::format("unknown '{}'; there is reshape", arguments[0]));
+    throw UsageError("what to fuzz is missing: oriel fuzz reshape .. or oriel fuzz shard ..");
+  if (arguments[0] == "shard") return run_shard_fuzz(arguments.subspan(1), streams.out);
+  if (arguments[0] != "reshape")
+    throw UsageError(fmt::format("unknown '{}'; there are reshape and shard", arguments[0]));
   read_arguments(arguments.subspan(1), request);
   try {
     return run_request(request, streams.out, streams.err);

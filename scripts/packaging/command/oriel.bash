@@ -5,7 +5,7 @@ _oriel() {
     if [[ $COMP_CWORD -eq 1 || ( $COMP_CWORD -eq 2 && ${COMP_WORDS[1]} == help ) ]]; then
         words=$("$program" help 2>/dev/null | sed -n 's/^  \([a-z]\{1,\}\) .*/\1/p')
     elif [[ $COMP_CWORD -eq 2 && ${COMP_WORDS[1]} == fuzz && $current != -* ]]; then
-        words=reshape
+        words="reshape shard"
     elif [[ $current == -* ]]; then
         words="--help $("$program" help "${COMP_WORDS[1]}" 2>/dev/null | grep -oE -- '--[a-z][a-z-]*' | sort -u)"
     else

@@ -18,7 +18,7 @@ constexpr std::int64_t kShortRange = 16;
 
 /// The points of a range, of which a thread takes whole ones.
 std::int64_t range_of(const Plan& plan, int threads) {
-  const bool rows = std::any_of(plan.stages.begin(), plan.stages.end(), [](const StagePlan& s) { return s.loops; });
+  const bool rows = std::any_of(plan.stages.begin(), plan.stages.end(), [](const TileStage& s) { return s.loops; });
   if (rows && !plan.columns) return 1;
   if (plan.points >= threads * kRange) return kRange;
   return std::max(kShortRange, plan.points / threads / kShortRange * kShortRange);

@@ -87,7 +87,7 @@ void OnlineRows::run(std::int64_t batch, std::int64_t row, std::int64_t rows, st
 void OnlineRows::weigh(std::span<const WeightPiece> pieces, std::int64_t first, std::int64_t group, std::int64_t n) {
   const codegen::OnlineSoftmax& s = plan_.softmax;
   const auto run_rows = [&](const WeightPiece& piece, std::size_t stage, RowStates::State result) {
-    const StagePlan& plan = piece.worker->plan().stages[stage];
+    const TileStage& plan = piece.worker->plan().stages[stage];
     const auto [begin, end] = piece.columns;
     piece.worker->run_rows(plan, first, n, begin, end - begin, states_.at(result, group));
   };

@@ -23,12 +23,12 @@ void run_outer_parallel(const Launch& launch, const Team& threads) {
 }
 
 /// The element instructions of a stage's loops for a block of n outer points.
-double loop_work(const StagePlan& stage, std::int64_t n, std::int64_t points) {
+double loop_work(const TileStage& stage, std::int64_t n, std::int64_t points) {
   return static_cast<double>(stage.body_work) * static_cast<double>(n) * static_cast<double>(points);
 }
 
 /// Runs a stage's loops for one block of outer points. The inner range is cut where a subtree of the fixed order ends.
-void run_split_loops(const Launch& launch, const Team& threads, const StagePlan& stage, Worker& main,
+void run_split_loops(const Launch& launch, const Team& threads, const TileStage& stage, Worker& main,
                      std::int64_t first, std::int64_t n) {
   const Plan& plan = launch.plan;
   std::int64_t chunk = isa::kBlock;
@@ -54,7 +54,7 @@ void run_split_loops(const Launch& launch, const Team& threads, const StagePlan&
   std::copy(kept.begin(), kept.end(), main.slots());
   std::vector<char*> values(static_cast<std::size_t>(chunks));
   for (std::size_t k = 0; k < stage.reductions.size(); ++k) {
-    const ReducePlan& r = stage.reductions[k];
+    const TileReduction& r = stage.reductions[k];
     for (std::int64_t c = 0; c < chunks; ++c) {
       values[static_cast<std::size_t>(c)] = partial.data() + c * part + static_cast<std::int64_t>(k) * row;
     }
@@ -71,7 +71,7 @@ void run_inner_parallel(const Launch& launch, const Team& threads) {
   for (std::int64_t b = 0; b < plan.blocks; ++b) {
     const std::int64_t first = b * plan.block;
     const std::int64_t n = std::min(plan.block, plan.points - first);
-    for (const StagePlan& stage : plan.stages) {
+    for (const TileStage& stage : plan.stages) {
       if (stage.loops) run_split_loops(launch, threads, stage, main, first, n);
       main.run_outer(stage, first, n);
     }
@@ -80,7 +80,7 @@ void run_inner_parallel(const Launch& launch, const Team& threads) {
 
 /// Does any stage have loops that threads can share?
 bool splits(const Plan& plan) {
-  return std::any_of(plan.stages.begin(), plan.stages.end(), [&](const StagePlan& stage) {
+  return std::any_of(plan.stages.begin(), plan.stages.end(), [&](const TileStage& stage) {
     return stage.loops && stage.points > isa::kBlock && loop_work(stage, plan.block, stage.points) >= 2 * kTaskWork;
   });
 }

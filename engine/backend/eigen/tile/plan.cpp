@@ -38,11 +38,11 @@ bool is_pinned(const Plan& plan, Slot slot) {
 // Gives reductions their memory, behind the registers. Stages share it, because they run one after the other.
 void plan_reductions(Plan& plan) {
   std::int64_t most = plan.arena_bytes;
-  for (StagePlan& stage : plan.stages) {
+  for (TileStage& stage : plan.stages) {
     std::int64_t at = plan.arena_bytes;
     std::int64_t levels = 2;
     for (std::int64_t blocks = stage.points / isa::kBlock + 1; blocks > 0; blocks /= 2) ++levels;
-    for (ReducePlan& r : stage.reductions) {
+    for (TileReduction& r : stage.reductions) {
       r.accumulator = at;
       at += Registers::bytes(isa::kLanes * plan.block, r.log_bytes);
       r.waiting = at;
@@ -55,10 +55,10 @@ void plan_reductions(Plan& plan) {
 
 // Finds the stages that only reduce a matrix in memory. A load that fetches ahead keeps its tiles.
 void find_direct(Plan& plan) {
-  for (StagePlan& stage : plan.stages) {
+  for (TileStage& stage : plan.stages) {
     if (stage.body.size() != 1 || stage.reductions.size() != 1 || !stage.kept.empty()) continue;
     const TileStep& load = stage.body.front();
-    const ReducePlan& r = stage.reductions.front();
+    const TileReduction& r = stage.reductions.front();
     if (load.kind != StepKind::Load || load.ahead != 0 || r.sum.rows != nullptr || r.moments.rows != nullptr ||
         r.input != load.dst)
       continue;
@@ -69,7 +69,7 @@ void find_direct(Plan& plan) {
 
 double work(const Plan& plan) {
   double sum = 0;
-  for (const StagePlan& stage : plan.stages) {
+  for (const TileStage& stage : plan.stages) {
     const auto points = static_cast<double>(plan.points);
     if (stage.loops) sum += points * static_cast<double>(stage.points) * static_cast<double>(stage.body_work);
     sum += points * static_cast<double>(stage.outer_work);
@@ -151,7 +151,7 @@ class Planner {
       Registers registers(plan_->arena_bytes, tile_length_);
       lower_body(stages_[s], plan_->stages[s], registers);
       most = std::max(most, registers.end());
-      StagePlan& stage = plan_->stages[s];
+      TileStage& stage = plan_->stages[s];
       std::vector<const Instr*> made;
       for (const Instr& in : stages_[s].outer) {
         lower_instr(in, stage.outer, values_.slot, false);
@@ -165,7 +165,7 @@ class Planner {
     plan_->arena_bytes = most;
   }
 
-  void lower_body(Stage stage, StagePlan& out, Registers& registers) {
+  void lower_body(Stage stage, TileStage& out, Registers& registers) {
     const std::vector<RowSum> sums = row_sums(readers_, table_, summed_rows(out), stage, [&](ValueId v) {
       return values_.pinned[static_cast<std::size_t>(v)] || values_.outer[static_cast<std::size_t>(v)];
     });
@@ -233,7 +233,7 @@ class Planner {
     }
     for (std::size_t k = 0; k < sums.size(); ++k) {
       const codegen::Reduction& r = stage.reductions[k];
-      ReducePlan p;
+      TileReduction p;
       p.fns = &table_.reduce[isa::reduce_index(r.op)][index(r.dtype)];
       p.accumulate_rows = table_.accumulate_rows[isa::reduce_index(r.op)][index(r.dtype)];
       if (p.fns->accumulate == nullptr) {
@@ -361,7 +361,7 @@ class Planner {
   }
 
   /// The slot of a number for each outer point that loops read beside their tile: it is not spread over the tile.
-  Slot beside(ValueId v, StagePlan& out) {
+  Slot beside(ValueId v, TileStage& out) {
     const Slot from = placed(v, values_.slot);
     if (values_.pinned[static_cast<std::size_t>(v)]) return from;
     Broadcast b;
@@ -372,7 +372,7 @@ class Planner {
     return b.to;
   }
 
-  SummedRows summed_rows(const StagePlan& stage) const {
+  SummedRows summed_rows(const TileStage& stage) const {
     if (frame_ != nullptr) return SummedRows::None;
     if (plan_->columns) return SummedRows::Columns;
     if (rows_ > 0) return SummedRows::Given;

@@ -104,7 +104,7 @@ struct Broadcast {
   bool is_uniform = false;  // only the first element is read, so nothing is spread
 };
 
-struct ReducePlan {
+struct TileReduction {
   const isa::ReduceFns* fns = nullptr;
   isa::AccumulateRowsFn accumulate_rows = nullptr;
   /// Sums values that it computes from two operands, where row_sums says so. Else null.
@@ -129,7 +129,7 @@ struct Kept {
   std::int64_t pitch = 0;   // bytes from the register of one tile to that of the next
 };
 
-struct StagePlan {
+struct TileStage {
   bool loops = false;           // has inner work
   std::int64_t points = 1;      // inner points
   std::int64_t step = 1;        // inner points in a tile
@@ -138,7 +138,7 @@ struct StagePlan {
   std::vector<Broadcast> broadcasts;
   std::vector<Kept> kept;  // written or read by the body
   std::vector<TileStep> body;
-  std::vector<ReducePlan> reductions;
+  std::vector<TileReduction> reductions;
   std::vector<TileStep> outer;
   // If the loops only reduce a matrix in memory: the access. It is read where it lies, with no tile between.
   std::int32_t direct = -1;
@@ -152,7 +152,7 @@ struct Pinned {
   std::int32_t access = -1;
 };
 
-struct ConstantPlan {
+struct TileConstant {
   graph::Scalar value;
   DType dtype = DType::float32;
   std::int32_t parameter = -1;
@@ -204,7 +204,7 @@ struct Plan final : Kernel {
   std::int64_t fast_points = 1;
   std::int64_t pinned_length = 0;  // elements of a pinned register that are filled
   double work = 0;                 // element instructions of the whole kernel
-  std::vector<StagePlan> stages;
+  std::vector<TileStage> stages;
   std::vector<MemoryAccess> accesses;
   std::vector<Chain> chains;
   std::vector<Patch> patches;
@@ -217,7 +217,7 @@ struct Plan final : Kernel {
   // next columns.
   bool down = false;
   std::vector<TileStep> repeated;
-  std::vector<ConstantPlan> constants;
+  std::vector<TileConstant> constants;
   std::vector<std::uint64_t> constant_bytes;  // of constants that are not parameters
   std::vector<std::int64_t> offsets;          // arena offset of each slot
   std::int64_t arena_bytes = 0;

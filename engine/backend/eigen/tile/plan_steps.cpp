@@ -95,7 +95,7 @@ void look_ahead(const codegen::LoopProgram& program, Plan& plan) {
   if (plan.columns) return;
   std::map<std::int32_t, int> stages;  // number of stages so far that load a buffer
   std::map<std::int32_t, TileStep*> last;
-  for (StagePlan& stage : plan.stages) {
+  for (TileStage& stage : plan.stages) {
     for (TileStep& step : stage.body) {
       if (step.kind != StepKind::Load) continue;
       const MemoryAccess& r = plan.accesses[static_cast<std::size_t>(step.access)];

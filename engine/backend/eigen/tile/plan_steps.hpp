@@ -47,7 +47,7 @@ std::vector<int> count_readers(const std::vector<codegen::Stage>& stages, std::s
 void remove_unread(std::vector<codegen::Instr>& list, std::vector<int>& readers);
 
 /// Marks the stage's broadcasts that need not be spread.
-void find_uniform_values(StagePlan& stage, const std::vector<Chain>& chains);
+void find_uniform_values(TileStage& stage, const std::vector<Chain>& chains);
 
 /// The stages with the operations of each chain next to each other, after everything that they read. Operations whose
 /// result only the next one reads are marked. `values`: of the program. `wanted` stays a value of its own.

@@ -103,7 +103,7 @@ Slot PlanTables::add_pinned(int log_bytes, std::int32_t constant, std::int32_t a
 
 std::int32_t PlanTables::add_constant(std::int32_t aux, DType dtype) {
   const codegen::Constant& constant = program_.constants[static_cast<std::size_t>(aux)];
-  ConstantPlan c;
+  TileConstant c;
   c.value = constant.value;
   c.dtype = dtype;
   c.parameter = constant.parameter;

@@ -20,19 +20,19 @@ class ReducedBlocks {
   ReducedBlocks(char* arena, const isa::Table& table) : arena_(arena), table_(table) {}
 
   /// Sets `lanes` lanes of the accumulator to the identity.
-  void start(const ReducePlan& r, std::int64_t n, std::int64_t lanes) const {
+  void start(const TileReduction& r, std::int64_t n, std::int64_t lanes) const {
     fill(table_, arena_ + r.accumulator, r.log_bytes, r.fns->identity, lanes * n);
   }
 
   /// Blocks are combined like the digits of a binary counter.
-  void end(const ReducePlan& r, std::int64_t n, std::int64_t lanes, std::int64_t blocks) const {
+  void end(const TileReduction& r, std::int64_t n, std::int64_t lanes, std::int64_t blocks) const {
     r.fns->combine(arena_ + r.accumulator, n, lanes);
     join(r, n, blocks);
     start(r, n, lanes);
   }
 
   /// Combines a block's value, which is at the accumulator's start, with those that wait.
-  void join(const ReducePlan& r, std::int64_t n, std::int64_t blocks) const {
+  void join(const TileReduction& r, std::int64_t n, std::int64_t blocks) const {
     char* acc = arena_ + r.accumulator;
     char* waiting = arena_ + r.waiting;
     const std::int64_t bytes = n << r.log_bytes;
@@ -45,7 +45,7 @@ class ReducedBlocks {
   }
 
   /// Combines all blocks that wait, into `result`.
-  void finish(const ReducePlan& r, std::int64_t n, std::int64_t blocks, void* result) const {
+  void finish(const TileReduction& r, std::int64_t n, std::int64_t blocks, void* result) const {
     // One value waits for each set bit of the count. Combine them, starting with the smallest block.
     char* waiting = arena_ + r.waiting;
     const std::int64_t bytes = n << r.log_bytes;

@@ -165,13 +165,13 @@ std::vector<RowSum> row_sums(const std::vector<int>& readers, const isa::Table& 
   return sums;
 }
 
-void find_uniform_values(StagePlan& stage, const std::vector<Chain>& chains) {
+void find_uniform_values(TileStage& stage, const std::vector<Chain>& chains) {
   for (Broadcast& b : stage.broadcasts) {
     const auto by_step = [&](const TileStep& step) {
       if (step.kind == StepKind::Chain) return chains[static_cast<std::size_t>(step.chain)].reads(b.to);
       return step.a == b.to || (!step.numbers && (step.b == b.to || step.c == b.to));
     };
-    const auto by_sum = [&](const ReducePlan& r) {
+    const auto by_sum = [&](const TileReduction& r) {
       return r.input == b.to || (r.sum.rows != nullptr && !r.is_uniform && r.second == b.to);
     };
     b.is_uniform = std::none_of(stage.body.begin(), stage.body.end(), by_step) &&

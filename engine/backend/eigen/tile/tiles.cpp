@@ -90,7 +90,7 @@ std::int64_t Tiler::lay_rows(std::int64_t rows, std::int64_t points) {
   plan_->points = product(program_.outer);
   plan_->block = rows;
   for (const Stage& stage : program_.stages) {
-    StagePlan s;
+    TileStage s;
     s.loops = !stage.body.empty() || !stage.reductions.empty();
     s.points = s.step = s.loops ? points : 1;
     plan_->stages.push_back(std::move(s));
@@ -161,7 +161,7 @@ bool Tiler::transposes_rows() const {
 void Tiler::choose_tile(std::int64_t tile) {
   std::int64_t longest = 0;
   for (const Stage& stage : program_.stages) {
-    StagePlan s;
+    TileStage s;
     s.points = product(stage.inner);
     s.loops = !stage.body.empty() || !stage.reductions.empty();
     if (s.loops) longest = std::max(longest, s.points);
@@ -195,7 +195,7 @@ void Tiler::choose_tile(std::int64_t tile) {
   }
   plan_->block = std::max<std::int64_t>(plan_->block, 1);
   if (plan_->columns && longest >= kManyRows) widen_columns();
-  for (StagePlan& s : plan_->stages) {
+  for (TileStage& s : plan_->stages) {
     s.step = plan_->columns ? std::max<std::int64_t>(1, tile / plan_->block) : tile;
     s.step = std::max<std::int64_t>(1, std::min(s.step, s.points));
     if (s.loops) tile_length_ = std::max(tile_length_, s.step * plan_->block);
@@ -230,7 +230,7 @@ void Tiler::widen_columns() {
 void Tiler::choose_grid() {
   plan_->blocks = parts(plan_->points, plan_->block);
   const bool loops =
-      std::any_of(plan_->stages.begin(), plan_->stages.end(), [](const StagePlan& s) { return s.loops; });
+      std::any_of(plan_->stages.begin(), plan_->stages.end(), [](const TileStage& s) { return s.loops; });
   const std::size_t rank = program_.outer.size();
   if (lookups_.rows) return choose_gathered_rows();
   if (loops || rank < 2 || plan_->block < kGridSide * kGridSide) return;

@@ -132,7 +132,7 @@ class ValuePlacer {
       for (std::size_t s = 0; s < stages_.size() && out_.slot[i] == PlanTables::kNoSlot; ++s) {
         const std::vector<Instr>& body = stages_[s].body;
         if (std::none_of(body.begin(), body.end(), [&](const Instr& in) { return in.result == v; })) continue;
-        const StagePlan& stage = plan_.stages[s];
+        const TileStage& stage = plan_.stages[s];
         out_.kept[i] = plan_.keeps = true;
         out_.slot[i] = tables_.new_slot(plan_.arena_bytes);
         plan_.arena_bytes += (stage.points + stage.step - 1) / stage.step * Registers::bytes(tile_, log_bytes(v));

@@ -105,7 +105,7 @@ BoundLaunch::BoundLaunch(const Plan& plan, std::span<void* const> arguments, std
   if (plan.parameters == 0) return;
   filled_ = plan.constant_bytes;
   for (std::size_t i = 0; i < filled_.size(); ++i) {
-    const ConstantPlan& c = plan.constants[i];
+    const TileConstant& c = plan.constants[i];
     if (c.parameter >= 0) filled_[i] = register_bytes(parameters[static_cast<std::size_t>(c.parameter)], c.dtype);
   }
   launch_.constants = filled_.data();
@@ -150,7 +150,7 @@ void Worker::run_block(std::int64_t b) {
     tile.fast = column * plan_.grid_cols;
     tile.cols = std::min(plan_.grid_cols, plan_.fast_points - tile.fast);
     if (plan_.down && std::exchange(columns_, column) != column) repeat(tile);
-    for (const StagePlan& stage : plan_.stages) run_steps(stage.outer, tile);
+    for (const TileStage& stage : plan_.stages) run_steps(stage.outer, tile);
     return;
   }
   const std::int64_t first = b * plan_.block;
@@ -160,14 +160,14 @@ void Worker::run_block(std::int64_t b) {
 void Worker::run_points(std::int64_t first, std::int64_t n) {
   for (const std::int64_t end = first + n; first < end; first += plan_.block) {
     const std::int64_t some = std::min(plan_.block, end - first);
-    for (const StagePlan& stage : plan_.stages) {
+    for (const TileStage& stage : plan_.stages) {
       if (stage.loops) run_loops(stage, first, some, 0, stage.points, nullptr, nullptr);
       run_steps(stage.outer, {0, 1, first, some});
     }
   }
 }
 
-void Worker::run_loops(const StagePlan& stage, std::int64_t first, std::int64_t n, std::int64_t begin, std::int64_t end,
+void Worker::run_loops(const TileStage& stage, std::int64_t first, std::int64_t n, std::int64_t begin, std::int64_t end,
                        void* const* outer, char* partial) {
   const auto result = [&](std::size_t k) -> void* {
     return partial == nullptr ? slots_[stage.reductions[k].result]
@@ -175,7 +175,7 @@ void Worker::run_loops(const StagePlan& stage, std::int64_t first, std::int64_t 
   };
   if (begin == end) {
     for (std::size_t k = 0; k < stage.reductions.size(); ++k) {
-      const ReducePlan& r = stage.reductions[k];
+      const TileReduction& r = stage.reductions[k];
       fill(table_, result(k), r.log_bytes, r.fns->identity, n);
     }
     return;
@@ -186,7 +186,7 @@ void Worker::run_loops(const StagePlan& stage, std::int64_t first, std::int64_t 
     take_kept(stage, 0);
     run_steps(stage.body, {first, n, 0, stage.points});
     for (std::size_t k = 0; k < stage.reductions.size(); ++k) {
-      const ReducePlan& r = stage.reductions[k];
+      const TileReduction& r = stage.reductions[k];
       if (r.moments.rows != nullptr) {
         reduce_moments(r, n, 0, stage.points, result(k), result(static_cast<std::size_t>(r.squares)));
       } else if (!r.computed) {
@@ -198,7 +198,7 @@ void Worker::run_loops(const StagePlan& stage, std::int64_t first, std::int64_t 
   // A few points fill only as many lanes. Filling and combining all lanes would take longer than the points do.
   const std::int64_t lanes = std::min(isa::kLanes, end - begin);
   const ReducedBlocks reduced(arena_, table_);
-  for (const ReducePlan& r : stage.reductions) reduced.start(r, n, lanes);
+  for (const TileReduction& r : stage.reductions) reduced.start(r, n, lanes);
   std::int64_t blocks = 0;
   std::int64_t position = 0;
   for (std::int64_t at = begin; at < end; at += stage.step) {
@@ -214,7 +214,7 @@ void Worker::run_loops(const StagePlan& stage, std::int64_t first, std::int64_t 
       const std::int64_t take = std::min(m - done, isa::kBlock - position);
       // A whole block of one row needs no lanes in memory.
       const bool whole = n == 1 && position == 0 && (take == isa::kBlock || at + m == end);
-      for (const ReducePlan& r : stage.reductions) {
+      for (const TileReduction& r : stage.reductions) {
         if (r.computed) continue;
         char* acc = arena_ + r.accumulator;
         char* squares =
@@ -235,7 +235,7 @@ void Worker::run_loops(const StagePlan& stage, std::int64_t first, std::int64_t 
         }
       }
       if (whole) {
-        for (const ReducePlan& r : stage.reductions) reduced.join(r, n, blocks);
+        for (const TileReduction& r : stage.reductions) reduced.join(r, n, blocks);
         ++blocks;
         done += take;
         continue;
@@ -243,24 +243,24 @@ void Worker::run_loops(const StagePlan& stage, std::int64_t first, std::int64_t 
       done += take;
       position += take;
       if (position == isa::kBlock) {
-        for (const ReducePlan& r : stage.reductions) reduced.end(r, n, lanes, blocks);
+        for (const TileReduction& r : stage.reductions) reduced.end(r, n, lanes, blocks);
         ++blocks;
         position = 0;
       }
     }
   }
   for (std::size_t k = 0; k < stage.reductions.size(); ++k) {
-    const ReducePlan& r = stage.reductions[k];
+    const TileReduction& r = stage.reductions[k];
     std::int64_t count = blocks;
     if (position > 0) reduced.end(r, n, lanes, count++);
     reduced.finish(r, n, count, result(k));
   }
 }
 
-void Worker::reduce_memory(const StagePlan& stage, std::int64_t first, std::int64_t n, std::int64_t begin,
+void Worker::reduce_memory(const TileStage& stage, std::int64_t first, std::int64_t n, std::int64_t begin,
                            std::int64_t end, void* result) const {
   const MemoryAccess& m = plan_.accesses[static_cast<std::size_t>(stage.direct)];
-  const ReducePlan& r = stage.reductions.front();
+  const TileReduction& r = stage.reductions.front();
   const std::int64_t pitch = m.walk.pitch();
   if (!plan_.columns) {
     r.fns->rows(address(launch_, m, m.walk.offset() + first * pitch + begin), pitch, n, end - begin, result);
@@ -278,7 +278,7 @@ void Worker::reduce_memory(const StagePlan& stage, std::int64_t first, std::int6
   reduced.finish(r, n, blocks, result);
 }
 
-void Worker::run_rows(const StagePlan& stage, std::int64_t first, std::int64_t n, std::int64_t begin,
+void Worker::run_rows(const TileStage& stage, std::int64_t first, std::int64_t n, std::int64_t begin,
                       std::int64_t count, void* result) {
   for (const Broadcast& b : stage.broadcasts) {
     if (b.is_uniform) {
@@ -289,7 +289,7 @@ void Worker::run_rows(const StagePlan& stage, std::int64_t first, std::int64_t n
   }
   take_kept(stage, 0);
   run_steps(stage.body, {first, n, begin, count});
-  for (const ReducePlan& r : stage.reductions) reduce_rows(r, n, 0, count, result);
+  for (const TileReduction& r : stage.reductions) reduce_rows(r, n, 0, count, result);
 }
 
 void Worker::run_given(Slot slot, char* data, std::int64_t pitch, int log_bytes, const Tile& all, std::int64_t most) {
@@ -300,7 +300,7 @@ void Worker::run_given(Slot slot, char* data, std::int64_t pitch, int log_bytes,
   }
 }
 
-void Worker::reduce_rows(const ReducePlan& r, std::int64_t rows, std::int64_t from, std::int64_t count,
+void Worker::reduce_rows(const TileReduction& r, std::int64_t rows, std::int64_t from, std::int64_t count,
                          void* result) const {
   const char* a = static_cast<const char*>(slots_[r.input]) + (from << r.log_input);
   if (r.sum.rows == nullptr) return r.fns->rows(a, count, rows, count, result);
@@ -308,16 +308,16 @@ void Worker::reduce_rows(const ReducePlan& r, std::int64_t rows, std::int64_t fr
   r.sum.rows(a, b, rows, count, result);
 }
 
-void Worker::reduce_moments(const ReducePlan& r, std::int64_t rows, std::int64_t from, std::int64_t count, void* sums,
-                            void* squares) const {
+void Worker::reduce_moments(const TileReduction& r, std::int64_t rows, std::int64_t from, std::int64_t count,
+                            void* sums, void* squares) const {
   r.moments.rows(static_cast<const char*>(slots_[r.input]) + (from << r.log_input), rows, count, sums, squares);
 }
 
-void Worker::take_kept(const StagePlan& stage, std::int64_t tile) {
+void Worker::take_kept(const TileStage& stage, std::int64_t tile) {
   for (const Kept& k : stage.kept) slots_[k.slot] = arena_ + k.offset + tile * k.pitch;
 }
 
-void Worker::spread_outer_values(const StagePlan& stage, void* const* outer, std::int64_t n) {
+void Worker::spread_outer_values(const TileStage& stage, void* const* outer, std::int64_t n) {
   for (const Broadcast& b : stage.broadcasts) {
     void* from = outer == nullptr ? slots_[b.from] : outer[b.from];
     if (b.is_uniform || (plan_.columns && stage.step == 1)) {

@@ -58,21 +58,21 @@ class Worker {
   void run_block(std::int64_t b);
   /// Runs all stages for outer points [first, first + n) of a plan whose blocks are not boxes.
   void run_points(std::int64_t first, std::int64_t n);
-  void run_outer(const StagePlan& stage, std::int64_t first, std::int64_t n) {
+  void run_outer(const TileStage& stage, std::int64_t first, std::int64_t n) {
     run_steps(stage.outer, {0, 1, first, n});
   }
   /// Runs inner points [begin, end) of a stage for a block of outer points. If `outer` (the slots of another worker) is
   /// given, outer values are read from it. If `partial` is given, results go to it, one array of a block for each
   /// reduction.
-  void run_loops(const StagePlan& stage, std::int64_t first, std::int64_t n, std::int64_t begin, std::int64_t end,
+  void run_loops(const TileStage& stage, std::int64_t first, std::int64_t n, std::int64_t begin, std::int64_t end,
                  void* const* outer, char* partial);
   /// Runs inner points [begin, begin + count) of a stage for n rows that one tile holds together. If the stage has a
   /// reduction, its result for each row goes to `result`.
-  void run_rows(const StagePlan& stage, std::int64_t first, std::int64_t n, std::int64_t begin, std::int64_t count,
+  void run_rows(const TileStage& stage, std::int64_t first, std::int64_t n, std::int64_t begin, std::int64_t count,
                 void* result);
   /// Runs all stages of a plan without loops for one tile.
   void run_tile(const Tile& tile) {
-    for (const StagePlan& stage : plan_.stages) run_steps(stage.outer, tile);
+    for (const TileStage& stage : plan_.stages) run_steps(stage.outer, tile);
   }
   /// The same for `all`, a tile of at most `most` elements at a time. The given value, of slot `slot`, lies at `data`
   /// in rows that are `pitch` elements of 1 << log_bytes bytes apart.
@@ -82,16 +82,17 @@ class Worker {
 
  private:
   /// Reduces inner points [begin, end) of n rows or columns of a matrix, where it lies in memory.
-  void reduce_memory(const StagePlan& stage, std::int64_t first, std::int64_t n, std::int64_t begin, std::int64_t end,
+  void reduce_memory(const TileStage& stage, std::int64_t first, std::int64_t n, std::int64_t begin, std::int64_t end,
                      void* result) const;
   /// Reduces elements [from, from + count) of rows in a tile. If there are several rows, these are all their elements.
-  void reduce_rows(const ReducePlan& r, std::int64_t rows, std::int64_t from, std::int64_t count, void* result) const;
+  void reduce_rows(const TileReduction& r, std::int64_t rows, std::int64_t from, std::int64_t count,
+                   void* result) const;
   /// The same for a sum and a sum of squares at once.
-  void reduce_moments(const ReducePlan& r, std::int64_t rows, std::int64_t from, std::int64_t count, void* sums,
+  void reduce_moments(const TileReduction& r, std::int64_t rows, std::int64_t from, std::int64_t count, void* sums,
                       void* squares) const;
-  void spread_outer_values(const StagePlan& stage, void* const* outer, std::int64_t n);
+  void spread_outer_values(const TileStage& stage, void* const* outer, std::int64_t n);
   /// Points the kept values of a stage at the registers of a tile of the row.
-  void take_kept(const StagePlan& stage, std::int64_t tile);
+  void take_kept(const TileStage& stage, std::int64_t tile);
 
   /// Does the loads that several tiles share for this one.
   void repeat(const Tile& tile);

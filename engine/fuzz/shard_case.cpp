@@ -9,22 +9,22 @@
 namespace oriel::fuzz {
 namespace {
 
-using Extents = std::vector<std::int64_t>;
+using Lengths = std::vector<std::int64_t>;
 
 constexpr std::int64_t kMostShardElements = 240;
 
-std::int64_t elements(const Extents& shape) {
+std::int64_t elements(const Lengths& shape) {
   return std::accumulate(shape.begin(), shape.end(), std::int64_t{1}, std::multiplies<>());
 }
 
-Extents unravelled(std::int64_t position, const Extents& shape) {
-  Extents index(shape.size());
+Lengths unravelled(std::int64_t position, const Lengths& shape) {
+  Lengths index(shape.size());
   for (std::size_t d = shape.size(); d-- > 0; position /= shape[d]) index[d] = position % shape[d];
   return index;
 }
 
 /// The row-major position, or -1 outside of the shape.
-std::int64_t ravelled(const Extents& index, const Extents& shape) {
+std::int64_t ravelled(const Lengths& index, const Lengths& shape) {
   std::int64_t position = 0;
   for (std::size_t d = 0; d < shape.size(); ++d) {
     if (index[d] < 0 || index[d] >= shape[d]) return -1;
@@ -35,7 +35,7 @@ std::int64_t ravelled(const Extents& index, const Extents& shape) {
 
 /// What ranks hold after a movement, by its definition: new index i is old index `source(i)`.
 template <class Source>
-HeldModel moved_model(const HeldModel& held, const Extents& from, const Extents& to, const Source& source) {
+HeldModel moved_model(const HeldModel& held, const Lengths& from, const Lengths& to, const Source& source) {
   HeldModel result(held.size());
   for (std::int64_t position = 0; position < elements(to); ++position) {
     const std::int64_t old = ravelled(source(unravelled(position, to)), from);
@@ -53,7 +53,7 @@ struct Placement {
   std::string text;
 };
 
-Placement draw_placement(Choices& choices, const shards::Mesh& mesh, const Extents& shape) {
+Placement draw_placement(Choices& choices, const shards::Mesh& mesh, const Lengths& shape) {
   Placement placement;
   placement.axes.resize(shape.size());
   for (const shards::MeshAxis& axis : mesh.axes()) {
@@ -80,7 +80,7 @@ Placement draw_placement(Choices& choices, const shards::Mesh& mesh, const Exten
   return placement;
 }
 
-ModelledSharding draw_leaf(Choices& choices, const shards::Mesh& mesh, const Extents& shape) {
+ModelledSharding draw_leaf(Choices& choices, const shards::Mesh& mesh, const Lengths& shape) {
   const Placement placement = draw_placement(choices, mesh, shape);
   ModelledSharding result{shards::Sharding::make(mesh, Shape(shape), placement.axes, placement.root),
                           HeldModel(static_cast<std::size_t>(mesh.ranks())),
@@ -90,8 +90,8 @@ ModelledSharding draw_leaf(Choices& choices, const shards::Mesh& mesh, const Ext
     bool holds = true;
     for (const std::string& name : placement.root) holds = holds && at[mesh.index(name)] == 0;
     if (!holds) continue;
-    Extents first;
-    Extents local;
+    Lengths first;
+    Lengths local;
     for (std::size_t d = 0; d < shape.size(); ++d) {
       std::int64_t part = 0;
       std::int64_t parts = 1;
@@ -105,7 +105,7 @@ ModelledSharding draw_leaf(Choices& choices, const shards::Mesh& mesh, const Ext
       local.push_back(block + placement.axes[d].before + placement.axes[d].after);
     }
     for (std::int64_t slot = 0; slot < elements(local); ++slot) {
-      Extents index = unravelled(slot, local);
+      Lengths index = unravelled(slot, local);
       for (std::size_t d = 0; d < shape.size(); ++d) index[d] += first[d];
       const std::int64_t position = ravelled(index, shape);
       if (position >= 0) result.held[static_cast<std::size_t>(rank)][position] = slot;
@@ -115,16 +115,16 @@ ModelledSharding draw_leaf(Choices& choices, const shards::Mesh& mesh, const Ext
 }
 
 /// A shape with as many elements.
-Extents draw_reshaped(Choices& choices, const Extents& shape) {
+Lengths draw_reshaped(Choices& choices, const Lengths& shape) {
   std::int64_t left = elements(shape);
-  Extents result;
+  Lengths result;
   const std::int64_t axes = choices.between(left == 1 ? 0 : 1, 4);
   for (std::int64_t d = 1; d < axes; ++d) {
     if (left == 0) {
       result.push_back(choices.between(0, 3));
       continue;
     }
-    Extents divisors;
+    Lengths divisors;
     for (std::int64_t n = 1; n <= left; ++n) {
       if (left % n == 0) divisors.push_back(n);
     }
@@ -136,20 +136,20 @@ Extents draw_reshaped(Choices& choices, const Extents& shape) {
 }
 
 /// Draws what a movement to `shape` starts from, and applies it.
-ModelledSharding draw_moved(Choices& choices, const shards::Mesh& mesh, const Extents& shape, int movements,
+ModelledSharding draw_moved(Choices& choices, const shards::Mesh& mesh, const Lengths& shape, int movements,
                             bool expands) {
-  const auto before = [&](const Extents& base) { return draw_sharding(choices, mesh, base, movements - 1, expands); };
+  const auto before = [&](const Lengths& base) { return draw_sharding(choices, mesh, base, movements - 1, expands); };
   const std::size_t rank = shape.size();
-  Extents base = shape;
+  Lengths base = shape;
   switch (choices.between(0, expands ? 5 : 4)) {
     case 0: {
-      Extents order(rank);
+      Lengths order(rank);
       std::iota(order.begin(), order.end(), 0);
       choices.shuffle(order);
       for (std::size_t d = 0; d < rank; ++d) base[static_cast<std::size_t>(order[d])] = shape[d];
       const ModelledSharding old = before(base);
-      const auto source = [&](const Extents& i) {
-        Extents j(rank);
+      const auto source = [&](const Lengths& i) {
+        Lengths j(rank);
         for (std::size_t d = 0; d < rank; ++d) j[static_cast<std::size_t>(order[d])] = i[d];
         return j;
       };
@@ -159,17 +159,17 @@ ModelledSharding draw_moved(Choices& choices, const shards::Mesh& mesh, const Ex
     case 1: {
       base = draw_reshaped(choices, shape);
       const ModelledSharding old = before(base);
-      const auto source = [&](const Extents& i) { return unravelled(ravelled(i, shape), base); };
+      const auto source = [&](const Lengths& i) { return unravelled(ravelled(i, shape), base); };
       return {old.sharding.reshape(Shape(shape)), moved_model(old.held, base, shape, source),
               fmt::format("{} | reshape {}", old.program, fmt::join(shape, ","))};
     }
     case 2: {
-      Extents axes;
+      Lengths axes;
       for (std::size_t d = 0; d < rank; ++d) {
         if (choices.chance(.5)) axes.push_back(static_cast<std::int64_t>(d));
       }
       const ModelledSharding old = before(base);
-      const auto source = [&](Extents i) {
+      const auto source = [&](Lengths i) {
         for (const std::int64_t d : axes)
           i[static_cast<std::size_t>(d)] = shape[static_cast<std::size_t>(d)] - 1 - i[static_cast<std::size_t>(d)];
         return i;
@@ -181,7 +181,7 @@ ModelledSharding draw_moved(Choices& choices, const shards::Mesh& mesh, const Ex
     case 4: {
       // Slices and pads: `first` elements more, or fewer, in front.
       const bool slice = choices.chance(.5);
-      Extents first(rank);
+      Lengths first(rank);
       Ranges ranges;
       std::string text;
       for (std::size_t d = 0; d < rank; ++d) {
@@ -198,7 +198,7 @@ ModelledSharding draw_moved(Choices& choices, const shards::Mesh& mesh, const Ex
         }
       }
       const ModelledSharding old = before(base);
-      const auto source = [&](Extents i) {
+      const auto source = [&](Lengths i) {
         for (std::size_t d = 0; d < rank; ++d) i[d] += slice ? first[d] : -first[d];
         return i;
       };
@@ -211,7 +211,7 @@ ModelledSharding draw_moved(Choices& choices, const shards::Mesh& mesh, const Ex
         if (extent > 1 && choices.chance(.4)) extent = 1;
       }
       const ModelledSharding old = before(base);
-      const auto source = [&](Extents i) {
+      const auto source = [&](Lengths i) {
         for (std::size_t d = 0; d < rank; ++d) i[d] = base[d] == 1 ? 0 : i[d];
         return i;
       };
@@ -227,7 +227,7 @@ shards::Mesh draw_mesh(Choices& choices, std::int64_t ranks) {
   static const char* const names[] = {"a", "b", "c"};
   std::vector<shards::MeshAxis> axes;
   while (axes.size() < 2 && choices.chance(.6)) {
-    Extents divisors;
+    Lengths divisors;
     for (std::int64_t n = 1; n <= ranks; ++n) {
       if (ranks % n == 0) divisors.push_back(n);
     }
@@ -240,14 +240,14 @@ shards::Mesh draw_mesh(Choices& choices, std::int64_t ranks) {
 
 std::vector<std::int64_t> draw_sharded_shape(Choices& choices) {
   while (true) {
-    Extents shape(choices.below(5));
+    Lengths shape(choices.below(5));
     for (std::int64_t& extent : shape) extent = choices.chance(.05) ? 0 : choices.between(1, 9);
     if (elements(shape) <= kMostShardElements) return shape;
     if (choices.chance(.1)) return {};  // bytes that have ended draw the same again
   }
 }
 
-ModelledSharding draw_sharding(Choices& choices, const shards::Mesh& mesh, const Extents& shape, int movements,
+ModelledSharding draw_sharding(Choices& choices, const shards::Mesh& mesh, const Lengths& shape, int movements,
                                bool expands) {
   if (movements == 0 || choices.chance(.25) || elements(shape) > 2 * kMostShardElements) {
     return draw_leaf(choices, mesh, shape);
@@ -257,7 +257,7 @@ ModelledSharding draw_sharding(Choices& choices, const shards::Mesh& mesh, const
 
 ShardCase draw_shard_case(Choices& choices) {
   const std::int64_t ranks = choices.between(2, 6);
-  const Extents shape = draw_sharded_shape(choices);
+  const Lengths shape = draw_sharded_shape(choices);
   const shards::Mesh from = draw_mesh(choices, ranks);
   const shards::Mesh to = draw_mesh(choices, ranks);
   ModelledSharding source = draw_sharding(choices, from, shape, 3, true);

@@ -69,6 +69,14 @@ Tensor moved(const Tensor& x, std::uint32_t which, std::uint32_t dice, std::uint
   Ranges around(x.rank(), Range{0, 0});
   switch (which % 16) {
     case 12:
+      if (x.rank() > 1 && more % 2 == 0) {  // along two axes, by rolls or as a stencil with mirrored or empty edges
+        const std::int64_t up = static_cast<std::int64_t>(more % 3) - 1, left = static_cast<std::int64_t>(more % 4) - 2;
+        if (more % 6 == 0) return x + roll(x, {up, left}, {0, 1}) / 2;
+        around[0] = {1, 1};
+        around[1] = {2, 1};
+        const Tensor wide = dice % 3 == 0 ? pad(x, around, PadMode::reflect) : pad(x, around);
+        return x - wide.slice({{1 + up, x.size(0) + 1 + up}, {2 + left, x.size(1) + 2 + left}}) / 4;
+      }
       return roll(x, static_cast<std::int64_t>(more % 5) - 2, static_cast<std::int64_t>(axis));
     case 13:  // windows of a padded axis
       around[axis] = {1, more % 2 + 1};

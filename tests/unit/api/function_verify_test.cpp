@@ -175,13 +175,8 @@ TEST_CASE("shapes, dtypes, sizes, numbers and counts of results are compared") {
 
 TEST_CASE("a permutation of the result is named, with its line") {
   const Restored restored;
-  int line = 0;
-  const auto f = oriel::function(
-      [&](Tensor y) {
-        line = __LINE__ + 1;
-        return rounds == 1 ? y : y.permute({1, 0});
-      },
-      verified(1));
+  const int line = __LINE__ + 1;
+  const auto f = oriel::function([](Tensor y) { return rounds == 1 ? y : y.permute({1, 0}); }, verified(1));
   const Tensor x = Tensor::of<float>({{1, 2}, {0, 3}});
   f(x);
   rounds = 2;

@@ -93,8 +93,10 @@ TEST_CASE("a guard over a quotient is kept if no other says that its divisor is 
 TEST_CASE("shifts along several axes, each with its edge, are one view for all sizes") {
   ShapeEnv env;
   const SymInt a = env.symbol("a", 40, {2, {}}), b = env.symbol("b", 30, {2, {}});
-  const auto stacked = [](View outer, View inner) { return ShapeTracker::from_views({inner, outer}).simplify().str(); };
-  const auto view = [](Shape shape, Ints strides, SymInt offset, Ranges mask) {
+  const auto stacked = [](const View& outer, const View& inner) {
+    return ShapeTracker::from_views(std::array{inner, outer}).simplify().str();
+  };
+  const auto view = [](const Shape& shape, const Ints& strides, SymInt offset, const Ranges& mask) {
     return View::make(shape, strides, offset, mask);
   };
   // A roll over two axes: the rows that are left are an interval of elements, and the steps of the walk say which.

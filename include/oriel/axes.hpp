@@ -34,7 +34,6 @@ class Axes {
   /// Do not compile.
   /// @{
   template <std::same_as<Tensor> T> Axes(const T&) { static_assert(detail::kNever<T>, "axes are numbers: x.max(0). The larger one of two is maximum(x, y), the smaller one minimum(x, y)"); }  // NOLINT(google-explicit-constructor)
-  template <std::same_as<bool> T> Axes(T) { static_assert(detail::kNever<T>, "axes are numbers; all axes, kept with extent 1, are sum(x, {}, true)"); }  // NOLINT(google-explicit-constructor)
   /// @}
   // clang-format on
 

@@ -22,6 +22,9 @@ enum class Combine { sum, prod, mean, amax, amin };
 ///   sum(x, -1);            // of shape (2, 3): shape (2)
 ///   sum(x, {0, 1}, true);  // shape (1, 1)
 [[nodiscard]] Tensor sum(const Operand& x, const Axes& axes = {}, KeepDim keepdim = false);
+// clang-format off
+template <std::same_as<bool> T> Tensor sum(const Operand& x, T) { static_assert(detail::kNever<T>, "axes are numbers; all axes, kept with extent 1, are sum(x, {}, true)"); return sum(x); }
+// clang-format on
 /// Sum of absolute values (BLAS's asum), in one pass. Of floats, in their dtype; halves are summed in float32. Throws
 /// DTypeError for others. The sum of no elements is 0.
 [[nodiscard]] Tensor asum(const Operand& x, const Axes& axes = {}, KeepDim keepdim = false);

@@ -3,7 +3,6 @@
 #include <algorithm>
 #include <cstring>
 #include <functional>
-#include <type_traits>
 
 #include "oriel/function.hpp"
 #include "symbolic_program.hpp"
@@ -235,15 +234,11 @@ TEST_CASE("an export serves squares, few rows and odd sizes, whatever sizes were
   Checks checks;
   const FunctionOptions open{.dynamic = Dynamic::yes, .names = {"x", "y"}};
   const auto one = [](const Sizes& s) { return std::vector<Tensor>{ramp(Shape(s.begin(), s.end()), 0.3)}; };
-  const auto add = [&](const char* name, const auto& f, const Sizes& met, const std::vector<Sizes>& sizes,
-                       const auto& inputs) {
-    const auto call = [&](const std::vector<Tensor>& t) {
-      if constexpr (std::is_invocable_v<decltype(f), Tensor, Tensor>) {
-        return f(t[0], t[1]);
-      } else {
-        return f(t[0]);
-      }
-    };
+  const auto of_one = [](const auto& f, const std::vector<Tensor>& t) { return f(t[0]); };
+  const auto of_two = [](const auto& f, const std::vector<Tensor>& t) { return f(t[0], t[1]); };
+  const auto add = [&](const char* name, const auto& f, const auto& of, const Sizes& met,
+                       const std::vector<Sizes>& sizes, const auto& inputs) {
+    const auto call = [&](const std::vector<Tensor>& t) { return of(f, t); };
     call(inputs(met));
     const ExportedFunction files = f.export_cpp(folder.path(), {.name = name});
     const std::size_t number = program.add(name, files);
@@ -255,12 +250,12 @@ TEST_CASE("an export serves squares, few rows and odd sizes, whatever sizes were
   };
 
   const auto turned = function([](Tensor x) { return x.transpose(0, 1).contiguous() + 1.0F; }, open);
-  CHECK(add("turned", turned, {40, 30}, {{7, 7}, {3, 90}}, one) == 0);
+  CHECK(add("turned", turned, of_one, {40, 30}, {{7, 7}, {3, 90}}, one) == 0);
   const auto norm = function([](Tensor x) { return layer_norm(x, {1}); }, open);
-  CHECK(add("norm", norm, {40, 30}, {{5, 4}, {2, 300}}, one) == 0);
+  CHECK(add("norm", norm, of_one, {40, 30}, {{5, 4}, {2, 300}}, one) == 0);
   // Odd heights and widths lose their last row and column, which makes other views.
   const auto pool = function([](Tensor x) { return avg_pool2d(x, {2, 2}); }, open);
-  add("pool", pool, {2, 3, 40, 30}, {{2, 3, 41, 30}, {3, 2, 40, 31}, {2, 2, 7, 7}, {2, 3, 16, 16}}, one);
+  add("pool", pool, of_one, {2, 3, 40, 30}, {{2, 3, 41, 30}, {3, 2, 40, 31}, {2, 2, 7, 7}, {2, 3, 16, 16}}, one);
 
   // Neighbours along two axes, beyond whose edges is 0, the other end or a mirror.
   const auto heat = function(
@@ -270,22 +265,22 @@ TEST_CASE("an export serves squares, few rows and odd sizes, whatever sizes were
         return x + 0.1F * (at(0, 1) + at(2, 1) + at(1, 0) + at(1, 2) - 4 * x);
       },
       open);
-  CHECK(add("heat", heat, {40, 30}, {{7, 7}, {2, 90}, {300, 3}}, one) == 0);
+  CHECK(add("heat", heat, of_one, {40, 30}, {{7, 7}, {2, 90}, {300, 3}}, one) == 0);
   const auto rolled = function([](Tensor x) { return x + roll(x, {1, -2}, {0, 1}) * 0.5F; }, open);
-  CHECK(add("rolled", rolled, {40, 30}, {{7, 7}, {2, 90}, {300, 3}}, one) == 0);
+  CHECK(add("rolled", rolled, of_one, {40, 30}, {{7, 7}, {2, 90}, {300, 3}}, one) == 0);
   const auto mirrored = function([](Tensor x) { return pad(x, {{1, 2}, {2, 1}}, PadMode::reflect); }, open);
-  add("mirrored", mirrored, {40, 30}, {{7, 7}, {4, 90}, {300, 5}}, one);
+  add("mirrored", mirrored, of_one, {40, 30}, {{7, 7}, {4, 90}, {300, 5}}, one);
 
   const auto product = function([](Tensor x, Tensor y) { return matmul(x, y); }, open);
   const auto factors = [](const Sizes& s) {
     return std::vector<Tensor>{ramp({s[0], s[1]}, 0.37), ramp({s[1], s[2]}, 0.11)};
   };
-  CHECK(add("product", product, {50, 70, 33}, {{3, 4, 4}, {70, 70, 70}, {2, 9, 300}}, factors) == 0);
+  CHECK(add("product", product, of_two, {50, 70, 33}, {{3, 4, 4}, {70, 70, 70}, {2, 9, 300}}, factors) == 0);
   const auto gram = function([](Tensor x, Tensor y) { return matmul(x, x.transpose(0, 1)) + sum(y); }, open);
   const auto both = [](const Sizes& s) {
     return std::vector<Tensor>{ramp({s[0], s[1]}, 0.37), ramp({s[2], s[3]}, 0.11)};
   };
-  CHECK(add("gram", gram, {40, 30, 3, 5}, {{6, 9, 6, 9}, {2, 2, 2, 2}, {5, 70, 30, 40}}, both) == 0);
+  CHECK(add("gram", gram, of_two, {40, 30, 3, 5}, {{6, 9, 6, 9}, {2, 2, 2, 2}, {5, 70, 30, 40}}, both) == 0);
 
   program.build_and_run();
   for (const auto& check : checks) check();

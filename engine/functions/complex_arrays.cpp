@@ -35,7 +35,7 @@ Tensor as_real_matrix(const Tensor& re, const Tensor& im) {
 }
 
 /// The halves of an axis, which were joined.
-Complex halves(const Tensor& joined, std::int64_t axis) {
+Complex from_halves(const Tensor& joined, std::int64_t axis) {
   const SymInt n = joined.size(axis) / 2;
   return ComplexAccess::made(joined.shrink({{0, n}}, axis) + 0, joined.shrink({{n, n * 2}}, axis) + 0);
 }
@@ -137,7 +137,7 @@ Complex solve(const ComplexArgument& x, const ComplexOperand& b) {
   const Complex &a = ComplexAccess::of(x), right(ComplexAccess::real(b), ComplexAccess::imag(b));
   const std::int64_t axis = right.rank() == 1 ? -1 : -2;
   const Tensor matrix = as_real_matrix(a.real(), a.imag());
-  return halves(solve(matrix, concat({right.real(), right.imag()}, axis)), axis);
+  return from_halves(solve(matrix, concat({right.real(), right.imag()}, axis)), axis);
 }
 Complex solve(const Operand& x, const ComplexArgument& b) {
   base::need<base::kComplex>("solve");
@@ -150,7 +150,7 @@ Complex inverse(const ComplexArgument& z) {
   const Complex& a = ComplexAccess::of(z);
   const Tensor both = inverse(as_real_matrix(a.real(), a.imag()));
   const SymInt n = both.size(-1) / 2;
-  return halves(both.shrink({{0, n}}, -1), -2);
+  return from_halves(both.shrink({{0, n}}, -1), -2);
 }
 
 Tensor eigvalsh(const ComplexArgument& x) {

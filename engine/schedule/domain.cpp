@@ -6,6 +6,7 @@
 #include <span>
 
 #include "oriel/error.hpp"
+#include "sym/decide.hpp"
 #include "view/stacks/index_maps.hpp"
 #include "view/stacks/questions.hpp"
 
@@ -159,9 +160,9 @@ bool coalesce_section(Domain& domain, const Section& s) {
 bool drop_ones(Domain& domain, const Section& s) {
   Ints extents;
   std::vector<bool> keep;
-  for (SymInt e : *s.extents) {
-    keep.push_back(e != 1);
-    if (e != 1) extents.push_back(e);
+  for (const SymInt e : *s.extents) {
+    keep.push_back(!sym::known(e == 1).value_or(false));  // a loop that may have one point runs as well
+    if (keep.back()) extents.push_back(e);
   }
   // An axis of extent 1 whose only position is masked out has to stay, because nothing else says that it is invalid.
   if (extents.size() == s.extents->size() || extents.empty()) return false;

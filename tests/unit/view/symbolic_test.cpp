@@ -110,7 +110,7 @@ TEST_CASE("shifts along several axes, each with its edge, are one view for all s
   // Reversed columns of the rows below.
   CHECK(stacked(view({a + 3, b + 3}, {b, -1}, 2, {{0, a + 3}, {0, 2}}),
                 view({a + 3, b}, {b, 1}, -a * b - b, {{a + 1, a + 3}, {0, b}})) ==
-        "(a + 3,b + 3):(b,-1)-a*b - b + 2[a + 1:a + 3,0:2)");
+        "(a + 3,b + 3):(b,-1)+2 - a*b - b[a + 1:a + 3,0:2)");
 }
 
 TEST_CASE("axes of a symbolic stack are split as the hints call for") {

@@ -286,12 +286,15 @@ bool complete(const Move& move) {
   }
 }
 
-bool is_identity(const IndexMap& map, const Shape& from) {
+bool is_identity(const IndexMap& map, const Shape& from, Ask ask) {
+  const auto single = [&](SymInt n) {
+    return ask == Ask::guards ? static_cast<bool>(n <= 1) : sym::known(n <= 1).value_or(false);
+  };
   if (!known_same(map.shape, from)) return false;
   for (std::size_t d = 0; d < from.size(); ++d) {
     // With step 1 an axis of the same extent starts at 0, because it reads inside of the source.
     if (map.axes[d].axis != d) return false;
-    if (!identical(map.axes[d].step, 1) && !sym::known(from[d] <= 1).value_or(false)) return false;
+    if (!identical(map.axes[d].step, 1) && !single(from[d])) return false;
   }
   return true;
 }

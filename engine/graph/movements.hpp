@@ -59,8 +59,10 @@ constexpr bool is_axis_movement(Op op) {
 /// Does it read each element at its own row-major position?
 constexpr bool keeps_positions(Op op) { return row(op).takes == Takes::Target || row(op).takes == Takes::Format; }
 
+/// May the question whether an axis that is read backwards has one element take a guard?
+enum class Ask : bool { nothing, guards };
 /// Does the map read index i of the source at index i, for all values of symbols? It reads inside of the source.
-bool is_identity(const IndexMap& map, const Shape& from);
+bool is_identity(const IndexMap& map, const Shape& from, Ask ask = Ask::nothing);
 
 /// The map of `outer` on top of `inner`. Not where `outer` pads and `inner` does not.
 IndexMap composed(const IndexMap& outer, const IndexMap& inner);

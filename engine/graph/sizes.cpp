@@ -82,11 +82,12 @@ ShapeTracker Sizes::At::operator()(const ShapeTracker& stack) const {
 
 namespace {
 
-// Would the builder have returned the source, had it known these sizes? Asks nothing of symbols, as builders do.
+// Would the builder have returned the source, had it known these sizes? Asks of symbols only whether an axis that is
+// read backwards has one element, because the strides of a result say so.
 bool changes_nothing(const Node& node, const Arg& arg, const Shape& shape, const Node& source) {
   if (node.axis_strides || !is_movement(node.op) || !known_same(shape, source.shape)) return false;
   const Move move = move_of(node.op, shape, arg);
-  if (const auto map = movement(node.op).map) return is_identity(map(source.shape, move), source.shape);
+  if (const auto map = movement(node.op).map) return is_identity(map(source.shape, move), source.shape, Ask::guards);
   if (row(node.op).takes == Takes::View) return is_identity(*move.view);
   // A reshape to the shape that the source has for all sizes only sets strides (with_unit_axis_strides).
   return node.op == Op::Reshape && !known_same(node.shape, node.sources[0]->shape);

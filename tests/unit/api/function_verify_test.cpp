@@ -181,7 +181,7 @@ TEST_CASE("a permutation of the result is named, with its line") {
   f(x);
   rounds = 2;
   const std::string text = error_of(f, x);
-  CHECK(has(text, "\"no movement\" has become \"Permute 1,0: float32 (2, 2)\""));
+  CHECK(has(text, "\"no movement\" has become \"Permute order (1, 0): float32 (2, 2)\""));
   CHECK(has(text, "function_verify_test.cpp:" + std::to_string(line)));
 }
 

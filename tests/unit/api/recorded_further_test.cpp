@@ -143,7 +143,7 @@ void add_positions(RecordedFunctions& f) {
 
 }  // namespace
 
-TEST_CASE("further functions give the answers of PyTorch, NumPy, SciPy and einops") {
+TEST_CASE("further functions give PyTorch's, NumPy's, SciPy's and einops' answers") {
   RecordedFunctions f;
   add_patterns(f);
   add_picking(f);

@@ -257,7 +257,7 @@ TEST_CASE("an export serves squares, few rows and odd sizes, whatever sizes were
   const auto pool = function([](Tensor x) { return avg_pool2d(x, {2, 2}); }, open);
   add("pool", pool, of_one, {2, 3, 40, 30}, {{2, 3, 41, 30}, {3, 2, 40, 31}, {2, 2, 7, 7}, {2, 3, 16, 16}}, one);
 
-  // Neighbours along two axes, beyond whose edges is 0, the other end or a mirror.  Of two rows a roll moves one, which
+  // Neighbours along two axes, beyond whose edges is 0, the other end or a mirror. Of two rows a roll moves one, which
   // it asks.
   const auto heat = function(
       [](Tensor x) {

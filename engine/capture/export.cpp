@@ -21,12 +21,10 @@ namespace oriel::detail {
 
 using api::CapturedEntry;
 using api::CapturedResult;
-using api::CapturedStage;
 using api::CapturedValue;
 using api::StageGraph;
 using graph::NodePtr;
 using source::cpp::ExportLeaf;
-using source::cpp::ExportMemory;
 using source::cpp::ExportUnit;
 
 namespace {
@@ -346,6 +344,7 @@ ExportedFunction export_captured(const Captured& captured, const std::string& di
   const std::size_t number = choose_entry(captured, entries, options.entry);
   const std::vector<std::unique_ptr<EntryExport>> plans = plans_of(*entries[number], number, options);
   std::vector<ExportUnit*> units;
+  units.reserve(plans.size());
   for (const std::unique_ptr<EntryExport>& plan : plans) units.push_back(&plan->unit());
   const std::string source = source::cpp::export_source(units);
   const std::vector<runtime::DumpFile> files{{options.name + ".hpp", source::cpp::export_header(units)},
